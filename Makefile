@@ -1,0 +1,29 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+MANAGE := $(BIN)/python manage.py
+WORKERS ?= 2
+
+.PHONY: setup demo test check
+
+setup: $(STAMP)
+
+$(STAMP): requirements.txt requirements-local.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-local.txt
+	touch $(STAMP)
+
+demo: $(STAMP)
+	@exec $(MANAGE) demo
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MANAGE) check
+	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
+
+test: check
+	$(BIN)/python -m pytest -n $(WORKERS)

@@ -1,0 +1,14 @@
+from django.contrib import admin
+from django.urls import path
+from django.views.generic import RedirectView
+
+from generation.admin.files import artifact_file
+
+admin.site.site_header = admin.site.site_title = "Animastor"
+admin.site.index_title = "Books and production"
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:generation_book_changelist"), name="home"),
+    path("admin/", admin.site.urls),
+    path("artifacts/<int:pk>/", artifact_file, name="artifact-file"),
+]

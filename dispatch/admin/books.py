@@ -1,0 +1,224 @@
+"""Books with their progress, and the commands on them. Every command shows its plan before it is given."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.views.main import ChangeList
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dispatch.models import StageWorkers
+from generation import selectors
+from generation.admin.readonly import ReadOnlyAdmin
+from generation.commands import cancel, regenerate
+from generation.commands.answers import Actor
+from generation.exceptions import GenerationError
+from generation.models import Book, Task
+from generation.stages import STAGES, StageName
+
+SHOWN_BOOKS = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a confirmation."""
+
+    book: str
+    stage: str
+    cells: tuple[int | str, ...]
+
+
+@admin.register(Book)
+class BookAdmin(ReadOnlyAdmin):
+    list_display = ("title", "author", "audio", "image", "video", "attention", "files")
+    search_fields = ("title", "author", "key")
+    actions = ("regenerate_images", "regenerate_all", "stop_all")
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changelist = super().get_changelist_instance(request)
+        books: list[Any] = list(changelist.result_list)
+        progress = selectors.progress(book.pk for book in books)
+        blocked = Task.objects.filter(book__in=books, status=Task.Status.BLOCKED).values_list("book", "reason")
+        reasons: dict[int, set[str]] = {}
+        for book_pk, reason in blocked:
+            reasons.setdefault(book_pk, set()).add(reason)
+        for book in books:
+            book.progress = progress[book.pk]
+            book.blocked_reasons = sorted(reasons.get(book.pk, set()))
+        changelist.result_list = books
+        return changelist
+
+    @admin.display(description="Audio")
+    def audio(self, book: Any) -> str:
+        return _counts(book, StageName.AUDIO)
+
+    @admin.display(description="Images")
+    def image(self, book: Any) -> str:
+        return _counts(book, StageName.IMAGE)
+
+    @admin.display(description="Video")
+    def video(self, book: Any) -> str:
+        return _counts(book, StageName.VIDEO)
+
+    @admin.display(description="Needs attention")
+    def attention(self, book: Any) -> str:
+        return " ".join(_words(reason) for reason in book.blocked_reasons) or "–"
+
+    @admin.display(description="Files")
+    def files(self, book: Any) -> SafeString:
+        address = reverse("admin:generation_asset_changelist")
+        return format_html('<a href="{}?book__id__exact={}&stage__exact=image">Pictures</a>', address, book.pk)
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("generation.operate_book")
+
+    def has_stop_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("generation.stop_book")
+
+    @admin.action(description="Regenerate images", permissions=["operate"])
+    def regenerate_images(self, request: HttpRequest, books: QuerySet[Book]) -> HttpResponse | None:
+        return self._regenerate(request, books, (StageName.IMAGE.value,), "Regenerate images")
+
+    @admin.action(description="Regenerate all", permissions=["operate"])
+    def regenerate_all(self, request: HttpRequest, books: QuerySet[Book]) -> HttpResponse | None:
+        return self._regenerate(request, books, (), "Regenerate all")
+
+    @admin.action(description="Stop all", permissions=["stop"])
+    def stop_all(self, request: HttpRequest, books: QuerySet[Book]) -> HttpResponse | None:
+        if "confirmed" in request.POST:
+            self._give(
+                request, books, lambda book, actor, key: cancel.apply(cancel.Request(book.pk), actor, key), _stopped
+            )
+            return None
+        shown = [(book, cancel.plan(cancel.Request(book.pk)).answer()) for book in books[:SHOWN_BOOKS]]
+        rows = [
+            Row(book.title, STAGES[StageName(stage)].name.label, (numbers["queued"], numbers["generating"]))
+            for book, answer in shown
+            for stage, numbers in answer["stages"].items()
+        ]
+        queued = sum(answer["queued"] for _, answer in shown)
+        generating = sum(answer["generating"] for _, answer in shown)
+        text = (
+            f"{queued} queued assets leave the queue and {generating} running generations are abandoned. "
+            "Finished files are kept. You can start again at any time."
+        )
+        return self._confirmation(
+            request, books, "Stop all", rows, ("Queued", "Generating"), text, decline="Keep working"
+        )
+
+    def _regenerate(
+        self, request: HttpRequest, books: QuerySet[Book], stages: tuple[str, ...], title: str
+    ) -> HttpResponse | None:
+        rebuild = request.POST.get("rebuild_all") == "on"
+        if "confirmed" in request.POST:
+            self._give(
+                request,
+                books,
+                lambda book, actor, key: regenerate.apply(
+                    regenerate.Request(book.pk, stages, rebuild_all=rebuild), actor, key
+                ),
+                _started,
+            )
+            return None
+        workers = dict(StageWorkers.objects.values_list("stage", "count"))
+        rows = []
+        try:
+            for book in books[:SHOWN_BOOKS]:
+                planned = regenerate.plan(regenerate.Request(book.pk, stages))
+                rows += [_plan_row(book, name, plan, workers) for name, plan in planned.stages.items()]
+        except GenerationError as error:
+            self._refused(request, error)
+            return None
+        columns = ("Will be generated", "Kept", "Already queued", "Left out", "Workers")
+        return self._confirmation(request, books, title, rows, columns, "", decline="Cancel", may_rebuild=True)
+
+    def _give(
+        self,
+        request: HttpRequest,
+        books: QuerySet[Book],
+        apply: Callable[[Book, Actor, str], dict[str, Any]],
+        told: Callable[[Book, dict[str, Any]], str],
+    ) -> None:
+        """Give the command book by book; each is accepted or refused on its own and says so."""
+        actor, key = Actor.of(cast(User, request.user)), request.POST.get("key") or uuid.uuid4().hex
+        for book in books:
+            try:
+                self.message_user(request, told(book, apply(book, actor, f"{key}:{book.pk}")), messages.SUCCESS)
+            except GenerationError as error:
+                self._refused(request, error)
+
+    def _refused(self, request: HttpRequest, error: GenerationError) -> None:
+        text = f"The command was not accepted. Nothing was started. {error}"
+        self.message_user(request, text, messages.ERROR)
+
+    def _confirmation(
+        self,
+        request: HttpRequest,
+        books: QuerySet[Book],
+        title: str,
+        rows: list[Row],
+        columns: tuple[str, ...],
+        text: str,
+        *,
+        decline: str,
+        may_rebuild: bool = False,
+    ) -> TemplateResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "rows": rows,
+            "columns": columns,
+            "text": text,
+            "decline": decline,
+            "may_rebuild": may_rebuild,
+            "more": max(0, books.count() - SHOWN_BOOKS),
+            "opts": self.opts,
+            "action": request.POST["action"],
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "key": uuid.uuid4().hex,
+        }
+        return TemplateResponse(request, "admin/generation/book/confirmation.html", context)
+
+
+def _counts(book: Any, stage: StageName) -> str:
+    shown = [f"{number} {state.label.lower()}" for state, number in book.progress[stage].items() if number]
+    return ", ".join(shown) or "–"
+
+
+def _words(reason: str) -> str:
+    """Return what an operator can do about a blocked task."""
+    kind, _, stage = reason.partition(":")
+    if kind == "no_worker":
+        return f"No {stage} worker is running. Start one with manage.py rqworker gpu-{stage}, then regenerate."
+    return reason
+
+
+def _plan_row(book: Book, name: StageName, plan: regenerate.StagePlan, workers: dict[str, int]) -> Row:
+    skipped = dict(plan.counts()["skipped"])
+    kept, queued = skipped.pop("ready", 0), skipped.pop("already_queued", 0)
+    left_out = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in skipped.items()) or 0
+    return Row(book.title, name.label, (len(plan.targets), kept, queued, left_out, workers.get(name, 0)))
+
+
+def _started(book: Book, answer: dict[str, Any]) -> str:
+    if not answer["targets"]:
+        return f"{book.title}: nothing to do, everything asked for is ready or queued."
+    return f"{book.title}: {answer['targets']} assets are queued."
+
+
+def _stopped(book: Book, answer: dict[str, Any]) -> str:
+    return (
+        f"{book.title}: stopped. {answer['queued']} queued assets left the queue, "
+        f"{answer['generating']} running generations are abandoned."
+    )

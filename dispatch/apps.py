@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class DispatchConfig(AppConfig):
+    name = "dispatch"
+    verbose_name = "Dispatch"
+
+    def ready(self) -> None:
+        from . import checks, ring
+
+        checks.register_checks()
+        ring.listen()

@@ -1,0 +1,47 @@
+"""Tunables of the dispatch floor, read once from settings.ANIMASTOR. Defaults are the numbers of the specification."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import setting_changed
+
+
+@dataclass(frozen=True)
+class Config:
+    hub: str = "rq"
+    tick_interval: timedelta = timedelta(seconds=5)
+    tick_lease: timedelta = timedelta(seconds=30)
+    ring_gap: timedelta = timedelta(milliseconds=500)  # a ring runs the tick at most twice a second
+    capacity_deferral: timedelta = timedelta(seconds=60)
+    fenced_deferral: timedelta = timedelta(seconds=900)
+    refusals_before_failure: int = 10
+    backoff_first: timedelta = timedelta(seconds=5)
+    backoff_most: timedelta = timedelta(seconds=300)
+    orchestration_retry: timedelta = timedelta(seconds=60)
+    worker_beat_ttl: timedelta = timedelta(seconds=30)
+    no_worker_grace: timedelta = timedelta(seconds=60)
+    absent_for: timedelta = timedelta(seconds=60)  # absent twice, this far apart, is gone
+    deadline_grace: timedelta = timedelta(seconds=60)
+    deadline_without_evidence: timedelta = timedelta(hours=1)
+    resend_unknown_after: timedelta = timedelta(seconds=60)
+    submit_budget: timedelta = timedelta(seconds=10)
+    submit_parallel: int = 4
+    clear_budget: timedelta = timedelta(seconds=3)
+    clear_for: timedelta = timedelta(hours=1)
+
+
+@lru_cache(maxsize=1)
+def config() -> Config:
+    tunables: dict[str, Any] = settings.ANIMASTOR
+    return Config(**tunables)
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    if setting == "ANIMASTOR":
+        config.cache_clear()
+
+
+setting_changed.connect(_forget)

@@ -1,0 +1,80 @@
+"""The processes of a demonstration, started together and ended together."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+PR_SET_PDEATHSIG = 1
+# A worker finishes the picture it is drawing.
+PATIENCE_S = 15.0
+POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Child:
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
+class Processes:
+    """A group of children. They ignore our terminal's Ctrl-C and end with us, however we end."""
+
+    def __init__(self) -> None:
+        self.children: list[Child] = []
+
+    def start(self, name: str, arguments: Sequence[str]) -> Child:
+        """Start `python <arguments>` with its output in a log of its own."""
+        logs = settings.STATE_DIR / "log"
+        logs.mkdir(parents=True, exist_ok=True)
+        path = logs / f"{name}.log"
+        with path.open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=settings.BASE_DIR,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - no threads run before the children are started
+            )
+        child = Child(name, process, path)
+        self.children.append(child)
+        return child
+
+    def ended(self) -> list[Child]:
+        return [child for child in self.children if child.process.poll() is not None]
+
+    def stop(self) -> None:
+        """Ask all to end, wait, then kill what is left, newest first."""
+        for child in reversed(self.children):
+            if child.process.poll() is None:
+                child.process.terminate()
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and len(self.ended()) < len(self.children):
+            time.sleep(POLL_S)
+        for child in self.children:
+            if child.process.poll() is None:
+                os.killpg(child.process.pid, signal.SIGKILL)
+            child.process.wait()
+        self.children.clear()
+
+
+def log_tail(path: Path, lines: int = 15) -> str:
+    file: IO[str]
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return "".join(file.readlines()[-lines:])
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,102 @@
+"""What a hub is: where jobs go. Adapters import no models; the tick and the results speak to them in these terms."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class HubError(Exception):
+    """The hub did not take the call."""
+
+
+class HubUnavailable(HubError):
+    """Nothing was accepted; the same call may be repeated."""
+
+
+class HubRejected(HubError):
+    """The hub will never take this job."""
+
+
+class SubmissionUnknown(HubError):
+    """The job may have been accepted: keep its ids and never send it under others."""
+
+
+@dataclass(frozen=True)
+class JobRef:
+    """The two ids that name a job everywhere."""
+
+    dispatch_id: str
+    job_id: str
+    stage: str
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """One job as it is sent. `body` is what the worker renders, frozen when the dispatch was prepared."""
+
+    ref: JobRef
+    unit: str
+    timeout_s: int
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The hub has the job; `duplicate` when it had it before this call."""
+
+    duplicate: bool = False
+
+
+class Life(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    ABSENT = "absent"  # the hub could be asked and does not know the job
+    UNKNOWN = "unknown"  # the hub could not be asked; never a reason to fail work
+
+
+@dataclass(frozen=True)
+class Undelivered:
+    """A result that a worker could not hand over. `payload` is what it would have said."""
+
+    ref: JobRef
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ClearReport:
+    """`cleared` and `failed` hold dispatch ids, or the book's wire id."""
+
+    requested: int = 0
+    cleared: frozenset[str] = field(default_factory=frozenset)
+    failed: frozenset[str] = field(default_factory=frozenset)
+
+
+class Hub(Protocol):
+    name: str
+    # False when nothing can be asked about a job: then only the deadline ends it.
+    has_evidence: bool
+
+    def submit(self, envelope: Envelope) -> Receipt:
+        """Hand one job over. A repeat under the same ids is harmless.
+
+        Raises HubUnavailable, HubRejected, SubmissionUnknown.
+        """
+
+    def clear(self, dispatch_ids: Collection[str], book: str | None = None) -> ClearReport:
+        """Drop what the hub holds for these dispatches, or, without any, for one book. Never raises.
+
+        Neither ids nor a book is no request at all: nothing clears everything.
+        """
+
+    def workers(self) -> Mapping[str, int]:
+        """Return live workers by stage. Raises HubUnavailable when that cannot be read."""
+
+    def evidence(self, refs: Sequence[JobRef]) -> Mapping[JobRef, Life]:
+        """Say how each job lives. Never raises; what cannot be read is unknown."""
+
+    def undelivered(self) -> Sequence[Undelivered]:
+        """Return results that wait to be fetched. Raises HubUnavailable."""
+
+    def acknowledge(self, ref: JobRef) -> None:
+        """Forget an undelivered result that was dealt with. Raises HubUnavailable."""

@@ -1,0 +1,177 @@
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Count
+
+from animastor_site.embedded import servers
+from animastor_site.embedded.errors import EmbeddedError
+from animastor_site.embedded.layout import layout_for
+from dispatch.config import config
+from dispatch.demo import setting_up
+from dispatch.demo.processes import Processes, log_tail
+from dispatch.hubs.base import HubUnavailable
+from dispatch.hubs.registry import hub_named
+from dispatch.rendering.registry import renderable_stages
+from dispatch.tick import run_tick
+from generation import store
+from generation.commands import regenerate
+from generation.commands.answers import Actor
+from generation.lifecycle import State
+from generation.models import Asset, Book, Target, Task
+
+FIRST_PORT = 8000
+PORTS = 100
+WORKERS_PER_STAGE = max(1, min(4, os.cpu_count() or 1))
+START_TIMEOUT_S = 60.0
+POLL_S = 0.2
+
+
+class Command(BaseCommand):
+    help = "Start everything on this machine with a sample book; Ctrl-C ends it. --once renders the sample and exits."
+    # The tables these checks look at do not exist before the first start.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="no web: render the sample book, then exit")
+        parser.add_argument("--json", action="store_true", help="with --once: print one line of JSON at the end")
+        parser.add_argument("--port", type=int, default=FIRST_PORT, help="first port to try")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, _interrupt)
+        began = time.monotonic()
+        try:
+            hold = self._servers()
+        except EmbeddedError as error:
+            raise CommandError(str(error)) from error
+        processes = Processes()
+        try:
+            setting_up.migrate()
+            store.verify_identity()
+            book = setting_up.ensure_sample()
+            self._start_workers(processes)
+            if options["once"]:
+                self._once(book, began, as_json=options["json"], processes=processes)
+            else:
+                self._serve(processes, options["port"])
+        except KeyboardInterrupt:
+            self._say("Stopping.")
+        finally:
+            processes.stop()
+            if hold is not None:
+                hold.close()
+
+    def _servers(self) -> servers.Use | None:
+        if not (settings.EMBEDDED_POSTGRES or settings.EMBEDDED_VALKEY):
+            return None
+        self._say("Starting PostgreSQL and Valkey.")
+        return servers.use(
+            layout_for(settings.EMBEDDED_STATE),
+            postgres_on=settings.EMBEDDED_POSTGRES,
+            valkey_on=settings.EMBEDDED_VALKEY,
+        )
+
+    def _start_workers(self, processes: Processes) -> None:
+        """Start workers and wait until the hub counts them: a tick before that would find none and block."""
+        stages = renderable_stages()
+        self._say(f"Starting {WORKERS_PER_STAGE} workers each for {', '.join(stages)}.")
+        for stage in stages:
+            for number in range(1, WORKERS_PER_STAGE + 1):
+                processes.start(f"worker-{stage}-{number}", ["manage.py", "rqworker", f"gpu-{stage}"])
+        hub = hub_named(config().hub)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            self._refuse_dead(processes)
+            try:
+                counts = hub.workers()
+            except HubUnavailable:
+                counts = {}
+            if all(counts.get(stage, 0) >= WORKERS_PER_STAGE for stage in stages):
+                return
+            time.sleep(POLL_S)
+        raise CommandError(f"The workers did not register within {START_TIMEOUT_S:.0f} s.")
+
+    def _serve(self, processes: Processes, first_port: int) -> None:
+        name, password = setting_up.ensure_operator()
+        processes.start("tick", ["manage.py", "tick", "--loop"])
+        port = _free_port(first_port)
+        web = ["-m", "gunicorn", "animastor_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"]
+        processes.start("web", web)
+        _wait_for_port(port)
+        self.stdout.write(f"\nAnimastor runs at http://127.0.0.1:{port}/\n  user      {name}\n  password  {password}\n")
+        self.stdout.write(f"Logs are in {settings.STATE_DIR / 'log'}. Ctrl-C ends it; the data stays.\n")
+        while True:
+            self._refuse_dead(processes)
+            time.sleep(POLL_S)
+
+    def _once(self, book: Book, began: float, *, as_json: bool, processes: Processes) -> None:
+        stages = tuple(stage.value for stage in renderable_stages())
+        regenerate.apply(regenerate.Request(book.pk, stages), Actor("demo"))
+        while Target.objects.filter(task__book=book, status=Target.Status.OPEN).exists():
+            self._refuse_dead(processes)
+            self._refuse_blocked(book)
+            run_tick()
+            self._say(_progress(book, stages))
+            time.sleep(POLL_S)
+        counted = Asset.objects.filter(book=book, stage__in=stages).order_by().values_list("stage", "state")
+        states: dict[str, dict[str, int]] = {stage: {} for stage in stages}
+        for stage, state, number in counted.annotate(number=Count("pk")):
+            states[stage][state] = number
+        result = {
+            "scenes": book.scenes.count(),
+            "stages": states,
+            "seconds": round(time.monotonic() - began, 1),
+            "artifacts": str(settings.ARTIFACT_ROOT),
+        }
+        self.stdout.write(json.dumps(result) if as_json else f"Done: {result}")
+        if any(set(of_stage) != {State.READY} for of_stage in states.values()):
+            sys.exit(1)
+
+    def _refuse_dead(self, processes: Processes) -> None:
+        for child in processes.ended():
+            raise CommandError(f"{child.name} ended unexpectedly. The end of {child.log}:\n{log_tail(child.log)}")
+
+    def _refuse_blocked(self, book: Book) -> None:
+        blocked = Task.objects.filter(book=book, status=Task.Status.BLOCKED).first()
+        if blocked is not None:
+            raise CommandError(f"The task is blocked: {blocked.reason}.")
+
+    def _say(self, text: str) -> None:
+        self.stderr.write(text)
+
+
+def _progress(book: Book, stages: tuple[str, ...]) -> str:
+    assets = Asset.objects.filter(book=book, stage__in=stages)
+    return f"{assets.filter(state=State.READY).count()} of {assets.count()} ready"
+
+
+def _free_port(first: int) -> int:
+    for port in range(first, first + PORTS):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise CommandError(f"No port is free between {first} and {first + PORTS - 1}.")
+
+
+def _wait_for_port(port: int) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(POLL_S)
+    raise CommandError(f"The web server did not answer on port {port}.")
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,83 @@
+import json
+import signal
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, close_old_connections
+
+from dispatch.config import config
+from dispatch.models import TickLease
+from dispatch.tick import run_tick
+from dispatch.tick.report import Report
+from generation import store
+
+POLL_S = 0.25
+
+
+class Command(BaseCommand):
+    help = "Run one tick, or with --loop one every interval and at every ring."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--loop", action="store_true", help="go on until interrupted")
+        parser.add_argument("--json", action="store_true", help="print each report as one line of JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        store.verify_identity()
+        if options["loop"]:
+            self._loop(as_json=options["json"])
+            return
+        report = run_tick()
+        if report is None:
+            raise CommandError("Another process is running the tick.")
+        self._show(report, as_json=options["json"])
+
+    def _loop(self, *, as_json: bool) -> None:
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            while True:
+                self._one(as_json=as_json)
+                self._wait()
+        except KeyboardInterrupt:
+            return
+
+    def _one(self, *, as_json: bool) -> None:
+        """A database that is away costs this tick, not the loop."""
+        try:
+            report = run_tick()
+        except DatabaseError as error:
+            self.stderr.write(f"tick failed: {error}")
+            close_old_connections()
+            return
+        if report is not None and (as_json or report.dispatched or report.errors):
+            self._show(report, as_json=as_json)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + config().tick_interval.total_seconds()
+        while time.monotonic() < until:
+            time.sleep(POLL_S)
+            if _rung():
+                return
+
+    def _show(self, report: Report, *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(report.as_json()))
+            return
+        numbers = report.as_json()
+        errors = numbers.pop("errors")
+        self.stdout.write("  ".join(f"{name} {number}" for name, number in numbers.items()))
+        for error in errors:
+            self.stdout.write(f"  {error['reason']}  asset {error['asset']}  {error['message']}".rstrip())
+
+
+def _rung() -> bool:
+    try:
+        row = TickLease.objects.filter(id=1).values_list("rung_at", "started_at").first()
+    except DatabaseError:
+        close_old_connections()
+        return False
+    return row is not None and row[0] is not None and (row[1] is None or row[0] > row[1])
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,30 @@
+from django.db import models
+
+
+class TickLease(models.Model):
+    """The single row that says whose tick runs. In PostgreSQL: a fence counted in Redis starts again when emptied."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    owner = models.CharField(max_length=32, blank=True)
+    fence = models.PositiveBigIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="tick_lease_single")]
+
+    def __str__(self) -> str:
+        return f"fence {self.fence}"
+
+
+class TickReport(models.Model):
+    fence = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    report = models.JSONField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"tick {self.fence}"

@@ -1,0 +1,230 @@
+"""The only end of a dispatch."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import Any, assert_never
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Now
+
+from dispatch.capacity.leases import Claim, release_lease
+from dispatch.capacity.scripts import CapacityUnavailable
+from dispatch.config import config
+from dispatch.failures import Failure, FailureType
+from dispatch.models import Dispatch, Job
+from generation import gate, journal
+from generation.lifecycle import State
+from generation.models import Artifact, ArtifactFile, Asset, Book, Scene, Target
+from generation.stages import STAGES, StageName
+
+from .outcomes import Cancelled, Failed, Outcome, Published, Refused
+
+logger = logging.getLogger(__name__)
+
+VERSIONS_KEPT = 3
+RETRY_BACKOFF = "retry_backoff"
+RETRY_BUDGET_EXCEEDED = "retry_budget_exceeded"
+
+
+def finalise_if_active(
+    dispatch_id: str, outcome: Outcome, *, within: Callable[[], AbstractContextManager[None]] = transaction.atomic
+) -> bool:
+    """Record the outcome once; return False if the dispatch had already ended.
+
+    One transaction under the Book lock. A dispatch that is no longer current, or whose asset may not exist, ends
+    cancelled whatever the outcome says, and nothing is published. The lease is freed after the commit: freed earlier,
+    the next tick could start a second dispatch of an asset whose result is not yet recorded. Should that call be
+    lost, the next tick drops the lease. The tick passes `within`, its own transaction, which fails once another
+    process has taken the tick over.
+    """
+    with within():
+        dispatch = _locked_active(dispatch_id)
+        if dispatch is None:
+            return False
+        _end(dispatch, _judged(dispatch, outcome))
+    try:
+        release_lease(dispatch.stage, Claim(dispatch.asset_pk, dispatch.dispatch_id))
+    except CapacityUnavailable:
+        logger.warning("lease of dispatch %s not freed now; the next tick drops it", dispatch_id)
+    return True
+
+
+def _locked_active(dispatch_id: str) -> Dispatch | None:
+    """Lock Book → Asset → Dispatch, in that order, and return the dispatch if it is active."""
+    known = Dispatch.objects.filter(dispatch_id=dispatch_id).only("book_id", "asset_id").first()
+    if known is None:
+        return None
+    if known.book_id is not None:
+        Book.objects.lock([known.book_id])
+    if known.asset_id is not None:
+        Asset.objects.select_for_update(no_key=True).filter(pk=known.asset_id).first()
+    locked = Dispatch.objects.select_for_update(of=("self",)).filter(
+        dispatch_id=dispatch_id, status=Dispatch.Status.ACTIVE
+    )
+    return locked.select_related("asset__scene", "book").first()
+
+
+def _judged(dispatch: Dispatch, outcome: Outcome) -> Outcome:
+    """Return the outcome, or the cancellation that stands in its place."""
+    if isinstance(outcome, Cancelled):
+        return outcome
+    if dispatch.asset is None:
+        return Cancelled(gate.DELETED)
+    if dispatch.intent != dispatch.asset.intent:
+        return Cancelled("superseded")
+    reason = gate.why_not_exist(dispatch.asset.pk)
+    return Cancelled(reason) if reason else outcome
+
+
+def _end(dispatch: Dispatch, outcome: Outcome) -> None:
+    match outcome:
+        case Published():
+            _publish_or_redo(dispatch, outcome)
+        case Failed(failure, job_id):
+            _fail(dispatch, failure, job_id)
+        case Refused(reason):
+            _roll_back_refused(dispatch, reason)
+        case Cancelled(reason):
+            _close(dispatch, Dispatch.Status.CANCELLED, reason, jobs_to=Job.Status.STOPPING)
+            _take_asset_back(dispatch, reason)
+        case _:
+            assert_never(outcome)
+
+
+def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
+    asset = _asset(dispatch)
+    scene = asset.scene
+    if (scene.content_version, scene.audio_config_version) != (
+        dispatch.content_version,
+        dispatch.audio_config_version,
+    ):
+        _close(dispatch, Dispatch.Status.CANCELLED, "made_from_older_version", jobs_to=Job.Status.DONE)
+        _move(dispatch, State.DIRTY, reason="made_from_older_version")
+        return
+    _close(dispatch, Dispatch.Status.SUCCEEDED, "", jobs_to=Job.Status.DONE)
+    artifact = _create_artifact(asset, dispatch, outcome)
+    _move(dispatch, State.READY, published=artifact, refusal_reason="", refusal_count=0)
+    _close_target(dispatch, Target.Status.DONE)
+    # What was made from this stage's earlier artifact is compared by the tick.
+    if any(asset.stage in (*stage.needs, *stage.waits_for) for stage in STAGES.values()):
+        Scene.objects.filter(pk=asset.scene_id).update(recheck=True)
+
+
+def _create_artifact(asset: Asset, dispatch: Dispatch, outcome: Published) -> Artifact:
+    newest = asset.artifacts.aggregate(newest=Max("version"))["newest"] or 0
+    artifact = Artifact.objects.create(
+        asset=asset,
+        version=newest + 1,
+        dispatch_id=dispatch.dispatch_id,
+        content_version=dispatch.content_version,
+        audio_config_version=dispatch.audio_config_version,
+        inputs=dispatch.inputs,
+    )
+    ArtifactFile.objects.bulk_create(
+        ArtifactFile(artifact=artifact, **file.as_json()) for file in outcome.files.values()
+    )
+    asset.artifacts.filter(version__lte=artifact.version - VERSIONS_KEPT).delete()
+    return artifact
+
+
+def _fail(dispatch: Dispatch, failure: Failure, job_id: str | None) -> None:
+    asset = _asset(dispatch)
+    dispatch.jobs.filter(job_id=job_id, status__in=Job.AT_HUB).update(status=Job.Status.FAILED)
+    _close(dispatch, Dispatch.Status.FAILED, failure.reason, jobs_to=Job.Status.STOPPING, message=failure.message)
+    if failure.type == FailureType.PERMANENT:
+        _give_up(dispatch, failure.reason, failure.message)
+        return
+    if asset.retries_left == 0:
+        _give_up(
+            dispatch, RETRY_BUDGET_EXCEEDED, f"No retry left. The last failure: {failure.reason}. {failure.message}"
+        )
+        return
+    # 5 s × 2ⁿ, n counted from the retries this intent has used.
+    used = max(0, STAGES[StageName(asset.stage)].retries - asset.retries_left)
+    wait = config().orchestration_retry
+    if failure.type != FailureType.ORCHESTRATION:
+        wait = min(config().backoff_first * 2 ** min(used, 16), config().backoff_most)
+    _move(
+        dispatch,
+        State.PENDING,
+        reason=failure.reason,
+        retries_left=F("retries_left") - 1,
+        **_deferral(wait, RETRY_BACKOFF),
+    )
+
+
+def _roll_back_refused(dispatch: Dispatch, reason: str) -> None:
+    """Back to pending by way of dirty, free of charge; the same reason twice running defers, ten times fails."""
+    asset = _asset(dispatch)
+    _close(dispatch, Dispatch.Status.CANCELLED, reason, jobs_to=Job.Status.STOPPING)
+    count = asset.refusal_count + 1 if asset.refusal_reason == reason else 1
+    if count >= config().refusals_before_failure:
+        _give_up(dispatch, reason, f"The hand-over failed {count} times running.")
+        return
+    deferral = _deferral(config().capacity_deferral, reason) if count > 1 else {}
+    _move(dispatch, State.PENDING, reason=reason, refusal_reason=reason, refusal_count=count, **deferral)
+
+
+def _give_up(dispatch: Dispatch, reason: str, message: str) -> None:
+    _move(dispatch, State.FAILED, reason=reason, failure_reason=reason[:40], failure_message=message[:500])
+    _close_target(dispatch, Target.Status.FAILED)
+
+
+def _take_asset_back(dispatch: Dispatch, reason: str) -> None:
+    """A cancel has already moved its assets; what is still generating at this intent lost its permission otherwise."""
+    if dispatch.asset is not None and dispatch.asset.intent == dispatch.intent:
+        _move(dispatch, State.DIRTY, reason=reason)
+
+
+def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to: Job.Status, message: str = "") -> None:
+    dispatch.status = status
+    dispatch.reason = reason[:40]
+    dispatch.message = message[:500]
+    dispatch.save(update_fields=["status", "reason", "message"])
+    Dispatch.objects.filter(pk=dispatch.pk).update(ended_at=Now())
+    at_hub = dispatch.jobs.filter(status__in=Job.AT_HUB)
+    if jobs_to == Job.Status.STOPPING:
+        # Reserved and never tried: the hub cannot have it.
+        at_hub.filter(status=Job.Status.RESERVED, sends=0).update(status=Job.Status.DROPPED)
+        at_hub.update(status=Job.Status.STOPPING, stopping_since=Now())
+    else:
+        at_hub.update(status=jobs_to)
+
+
+def _move(dispatch: Dispatch, target: State, *, reason: str = "", **values: Any) -> None:
+    asset = _asset(dispatch)
+    moved = Asset.objects.filter(pk=asset.pk, intent=dispatch.intent).move(State.GENERATING, target, **values)
+    if moved:
+        Book.objects.filter(pk=asset.book_id).update(revision=F("revision") + 1)
+        change = journal.change_text(State.GENERATING, target)
+    elif asset.state == State.GENERATING or target == State.DIRTY:
+        return
+    else:
+        change = f"{asset.state} ↛ {target}"
+    journal.record(
+        "finalised" if moved else "transition_refused",
+        dispatch.book,
+        journal.Subject.of(asset),
+        change=change,
+        reason=reason,
+        message=dispatch.message,
+        dispatch_id=dispatch.dispatch_id,
+    )
+
+
+def _close_target(dispatch: Dispatch, status: Target.Status) -> None:
+    open_target = Target.objects.filter(asset=_asset(dispatch).pk, intent=dispatch.intent, status=Target.Status.OPEN)
+    open_target.update(status=status)
+
+
+def _asset(dispatch: Dispatch) -> Asset:
+    if dispatch.asset is None:
+        raise RuntimeError(f"dispatch {dispatch.dispatch_id} was judged without its asset")
+    return dispatch.asset
+
+
+def _deferral(wait: timedelta, reason: str) -> dict[str, Any]:
+    return {"deferred_until": Now() + wait, "deferral_reason": reason[:40]}

@@ -1,0 +1,25 @@
+"""RQ entry points and periodic registrations: `manage.py rqcron dispatch.schedule` enqueues the tick every 5 s."""
+
+from rq import cron
+
+from dispatch.config import config
+from dispatch.ring import QUEUE, TICK_TIMEOUT_S
+from dispatch.tick import run_tick
+
+
+def tick() -> None:
+    """Run one tick. A second one at the same time finds the lease taken and does nothing."""
+    run_tick()
+
+
+# ttl: ticks missed while no worker was there are not made up for.
+cron.register(
+    tick,
+    queue_name=QUEUE,
+    interval=round(config().tick_interval.total_seconds()),
+    ttl=4,
+    job_timeout=TICK_TIMEOUT_S,
+    result_ttl=30,
+    failure_ttl=3600,
+    name="tick",
+)

@@ -1,0 +1,3 @@
+from .run import run_tick
+
+__all__ = ["run_tick"]

@@ -1,0 +1,90 @@
+"""The tick's lease: one run at a time in the cluster, and a paused old owner that writes nothing."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from dispatch.capacity.leases import Fence
+from dispatch.capacity.scripts import CapacityUnavailable, server_time_s
+from dispatch.config import config
+from dispatch.models import TickLease
+
+# Django has no FOR SHARE. Sharers do not wait for each other; whoever takes the lease over waits for all of them.
+HOLD_ROW = "SELECT 1 FROM dispatch_ticklease WHERE id = 1 AND fence = %s AND owner = %s FOR SHARE"
+
+
+class LostTick(Exception):
+    """Another process has taken the tick over."""
+
+
+class Lease:
+    """A held tick lease. Every write of the tick goes through `transaction()` or carries `fence()`."""
+
+    def __init__(self, owner: str, number: int, redis_offset_s: float | None, taken_at: float) -> None:
+        self.owner = owner
+        self.number = number
+        self._redis_offset_s = redis_offset_s
+        self._renewed_at = taken_at
+
+    def fence(self) -> Fence:
+        """Return the proof for Redis. Raises CapacityUnavailable when Redis's clock could not be read."""
+        if self._redis_offset_s is None:
+            raise CapacityUnavailable("Redis did not answer when this tick began")
+        valid_until = self._renewed_at + self._redis_offset_s + config().tick_lease.total_seconds()
+        return Fence(self.number, valid_until)
+
+    def renew(self) -> None:
+        """Extend the lease; raises LostTick when it passed on."""
+        now = time.monotonic()
+        if not self._mine().update(expires_at=Now() + config().tick_lease):
+            raise LostTick
+        self._renewed_at = now
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Open a transaction that only commits while the lease is ours: taking it over waits for the row."""
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(HOLD_ROW, [self.number, self.owner])
+                if cursor.fetchone() is None:
+                    raise LostTick
+            yield
+
+    def check(self) -> None:
+        """Raise LostTick when the lease passed on."""
+        if not self._mine().exists():
+            raise LostTick
+
+    def release(self) -> None:
+        self._mine().update(expires_at=None, owner="")
+
+    def _mine(self) -> QuerySet[TickLease]:
+        return TickLease.objects.filter(id=1, fence=self.number, owner=self.owner)
+
+
+def acquire() -> Lease | None:
+    """Take the lease if nobody holds it; return None when another run does."""
+    TickLease.objects.get_or_create(id=1)
+    offset = _redis_offset_s()
+    taken_at = time.monotonic()
+    owner = uuid.uuid4().hex
+    free = TickLease.objects.filter(Q(expires_at__isnull=True) | Q(expires_at__lt=Now()), id=1)
+    taken = free.update(owner=owner, fence=F("fence") + 1, expires_at=Now() + config().tick_lease, started_at=Now())
+    if not taken:
+        return None
+    number = TickLease.objects.values_list("fence", flat=True).get(id=1, owner=owner)
+    return Lease(owner, number, offset, taken_at)
+
+
+def _redis_offset_s() -> float | None:
+    """Return Redis's clock minus our monotonic one, or less: a pause in between must not stretch the lease."""
+    try:
+        server_s = server_time_s()
+    except CapacityUnavailable:
+        return None
+    return server_s - time.monotonic()

@@ -1,0 +1,54 @@
+"""Step 4: ready assets whose inputs changed become dirty. It marks, never schedules."""
+
+from collections.abc import Mapping
+
+from generation import journal
+from generation.lifecycle import State
+from generation.models import Artifact, Asset, Book, LayerConfig, Scene
+from generation.stages import StageName
+
+from .boundaries import Boundary, reach
+from .context import Run
+
+# Scenes looked at per tick; an edit of more is finished by the next ticks.
+SCENES_PER_TICK = 500
+# Which stages are made from the voices' configuration.
+SPOKEN = {StageName.AUDIO, StageName.VIDEO}
+
+
+def mark_stale(run: Run) -> None:
+    flagged = list(Scene.objects.filter(recheck=True).order_by("pk").values_list("pk", "book")[:SCENES_PER_TICK])
+    if flagged:
+        with run.lease.transaction():
+            books = {book.pk: book for book in Book.objects.lock({book for _, book in flagged})}
+            _mark([pk for pk, _ in flagged], books)
+    reach(Boundary.MARKED_STALE)
+
+
+def _mark(scene_pks: list[int], books: Mapping[int, Book]) -> None:
+    assets = list(Asset.objects.filter(scene__in=scene_pks).select_related("scene", "published"))
+    published = {(asset.scene_id, asset.stage): asset.published_id for asset in assets}
+    off = set(LayerConfig.objects.filter(book__in=books, enabled=False).values_list("book", "stage"))
+    stale = [
+        asset
+        for asset in assets
+        if asset.state == State.READY
+        and (asset.book_id, asset.stage) not in off
+        and asset.published is not None
+        and _is_stale(asset, asset.published, published)
+    ]
+    moved = Asset.objects.filter(pk__in=[asset.pk for asset in stale]).move(State.READY, State.DIRTY) if stale else 0
+    if moved:
+        for asset in stale:
+            change = journal.change_text(State.READY, State.DIRTY)
+            journal.record("marked_stale", books[asset.book_id], journal.Subject.of(asset), change=change)
+    Scene.objects.filter(pk__in=scene_pks).update(recheck=False)
+
+
+def _is_stale(asset: Asset, artifact: Artifact, published: Mapping[tuple[int, str], int | None]) -> bool:
+    scene = asset.scene
+    if artifact.content_version != scene.content_version:
+        return True
+    if asset.stage in SPOKEN and artifact.audio_config_version != scene.audio_config_version:
+        return True
+    return any(published.get((asset.scene_id, stage)) != pk for stage, pk in artifact.inputs.items())

@@ -1,0 +1,143 @@
+"""Step 6b: a granted candidate becomes a dispatch with reserved jobs, or gives its slot back."""
+
+import logging
+from collections.abc import Sequence
+from itertools import groupby
+
+from django.db import DatabaseError
+from django.db.models import F
+from django.db.models.functions import Now
+
+from dispatch.capacity.leases import Claim, release_lease
+from dispatch.capacity.scripts import CapacityUnavailable
+from dispatch.envelopes import digest_of, envelope_of
+from dispatch.hubs.job_ids import job_id as wire_job_id
+from dispatch.models import Dispatch, Job
+from dispatch.rendering.registry import units_of, workflow_version
+from generation import gate, journal, selectors
+from generation.lifecycle import DISPATCHABLE, State
+from generation.models import Asset, Book, LayerConfig
+from generation.stages import STAGES, StageName
+
+from .boundaries import Boundary, reach
+from .context import Candidate, Run
+
+logger = logging.getLogger(__name__)
+
+
+def prepare(run: Run, granted: Sequence[Candidate]) -> None:
+    """Write the dispatches book by book. Every grant that did not become one is given back at once."""
+    by_book = sorted(granted, key=lambda candidate: candidate.book_pk)
+    for book_pk, group in groupby(by_book, key=lambda candidate: candidate.book_pk):
+        batch = list(group)
+        prepared: set[str] = set()
+        try:
+            prepared = _prepare_book(run, book_pk, batch)
+        except DatabaseError as error:
+            logger.exception("book %s was not prepared", book_pk)
+            run.report.error("dispatch_error", batch[0].asset_pk, str(error))
+        reach(Boundary.AFTER_PREPARE_COMMIT)
+        run.report.dispatched += len(prepared)
+        _give_back(run, [candidate for candidate in batch if candidate.dispatch_id not in prepared])
+
+
+def _prepare_book(run: Run, book_pk: int, batch: Sequence[Candidate]) -> set[str]:
+    """Return the dispatch ids written. The gate is read again, in a statement after the one that locks the book."""
+    with run.lease.transaction():
+        locked = Book.objects.lock([book_pk])
+        if not locked:
+            return set()
+        wanted = {candidate.asset_pk: candidate for candidate in batch}
+        allowed = Asset.objects.filter(gate.may_start(), pk__in=wanted).select_related("scene__chapter", "book")
+        allowed = allowed.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        timeouts = selectors.job_timeouts_s([book_pk])
+        prepared = {
+            candidate.dispatch_id
+            for asset in list(allowed)
+            if _write(run, asset, candidate := wanted[asset.pk], timeouts.get((book_pk, asset.stage)))
+        }
+        _note_served(locked[0], {candidate.stage for candidate in batch if candidate.dispatch_id in prepared})
+        reach(Boundary.BEFORE_PREPARE_COMMIT)
+    return prepared
+
+
+def _write(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | None) -> bool:
+    if asset.intent != candidate.intent:
+        return False  # a newer command: selected again at the present intent
+    scene, stage = asset.scene, STAGES[StageName(asset.stage)]
+    moved = Asset.objects.filter(pk=asset.pk, intent=candidate.intent).move(
+        DISPATCHABLE,
+        State.GENERATING,
+        making_content_version=scene.content_version,
+        making_audio_config_version=scene.audio_config_version,
+    )
+    if not moved:
+        change = f"{asset.state} ↛ {State.GENERATING}"
+        journal.record("transition_refused", asset.book, journal.Subject.of(asset), change=change, reason="prepare")
+        run.report.error("transition_refused", asset.pk, change)
+        return False
+    dispatch = Dispatch.objects.create(
+        dispatch_id=candidate.dispatch_id,
+        asset=asset,
+        book=asset.book,
+        book_key=asset.book.key,
+        book_pk=asset.book_id,
+        chapter_pk=scene.chapter_id,
+        scene_pk=scene.pk,
+        asset_pk=asset.pk,
+        stage=asset.stage,
+        build_id=asset.book.build_id,
+        hub=run.hub.name,
+        intent=asset.intent,
+        content_version=scene.content_version,
+        audio_config_version=scene.audio_config_version,
+        inputs=_inputs(asset),
+        workflow_version=workflow_version(stage.name),
+    )
+    _reserve_jobs(dispatch, asset, timeout_s or stage.job_timeout_s)
+    return True
+
+
+def _reserve_jobs(dispatch: Dispatch, asset: Asset, timeout_s: int) -> None:
+    jobs = []
+    for order, unit in enumerate(units_of(StageName(asset.stage), asset.scene_id), start=1):
+        name = wire_job_id(asset.stage, dispatch.book_pk, dispatch.chapter_pk, dispatch.scene_pk, unit)
+        body = envelope_of(dispatch, asset, unit, name)
+        jobs.append(
+            Job(
+                dispatch=dispatch,
+                asset_pk=asset.pk,
+                unit=unit,
+                order=order,
+                job_id=name,
+                envelope=body,
+                digest=digest_of(body),
+                timeout_s=timeout_s,
+            )
+        )
+    Job.objects.bulk_create(jobs)
+
+
+def _inputs(asset: Asset) -> dict[str, int]:
+    """Return {stage: artifact} of what the scene's needed and awaited stages have published."""
+    stage = STAGES[StageName(asset.stage)]
+    siblings = Asset.objects.filter(
+        scene=asset.scene_id, stage__in=[*stage.needs, *stage.waits_for], published__isnull=False
+    )
+    return {name: pk for name, pk in siblings.values_list("stage", "published") if pk is not None}
+
+
+def _note_served(book: Book, stages: set[StageName]) -> None:
+    for stage in stages:
+        LayerConfig.objects.update_or_create(book=book, stage=stage, defaults={"last_dispatched_at": Now()})
+    if stages:
+        Book.objects.filter(pk=book.pk).update(revision=F("revision") + 1)
+
+
+def _give_back(run: Run, candidates: Sequence[Candidate]) -> None:
+    reach(Boundary.BEFORE_RELEASE)
+    for candidate in candidates:
+        try:
+            release_lease(candidate.stage, Claim(candidate.asset_pk, candidate.dispatch_id))
+        except CapacityUnavailable as error:
+            run.report.error("capacity_unavailable", candidate.asset_pk, str(error))

@@ -1,0 +1,101 @@
+"""Step 1: leases become what active dispatches say, and evidence about their jobs becomes facts."""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from dispatch.capacity.leases import Claim, sync_leases
+from dispatch.capacity.scripts import CapacityUnavailable
+from dispatch.config import config
+from dispatch.failures import Failure, FailureType
+from dispatch.hubs.base import HubError, JobRef, Life
+from dispatch.models import Dispatch, Job
+from dispatch.results import mailbox
+from dispatch.results.accept import note_running
+from dispatch.results.outcomes import Failed
+from generation.stages import STAGES
+
+from .boundaries import Boundary, reach
+from .context import Run
+
+logger = logging.getLogger(__name__)
+
+
+def renew(run: Run) -> None:
+    _read_mailbox(run)
+    _sync(run)
+    jobs = list(
+        Job.objects.filter(status=Job.Status.SENT, dispatch__status=Dispatch.Status.ACTIVE).select_related("dispatch")
+    )
+    _judge(run, jobs)
+    _expire(run)
+    reach(Boundary.RENEWED)
+
+
+def _sync(run: Run) -> None:
+    active = Dispatch.objects.filter(status=Dispatch.Status.ACTIVE).values_list("stage", "asset_pk", "dispatch_id")
+    claims: dict[str, list[Claim]] = {}
+    for name, asset_pk, dispatch_id in active:
+        claims.setdefault(name, []).append(Claim(asset_pk, dispatch_id))
+    try:
+        fence = run.lease.fence()
+        for stage in STAGES.values():
+            sync_leases(stage, fence, claims.get(stage.name, []))
+    except CapacityUnavailable as error:
+        run.capacity_ok = False
+        run.report.error("capacity_unavailable", message=str(error))
+
+
+def _read_mailbox(run: Run) -> None:
+    try:
+        mailbox.collect(run.hub)
+    except HubError as error:
+        run.report.error("hub_unavailable", message=str(error))
+
+
+def _judge(run: Run, jobs: Sequence[Job]) -> None:
+    """Note who runs; a job that was absent twice, `absent_for` apart, is gone. Unknown changes nothing."""
+    refs = {job.pk: JobRef(job.dispatch.dispatch_id, job.job_id, job.dispatch.stage) for job in jobs}
+    evidence = run.hub.evidence(list(refs.values()))
+    lives = {job.pk: evidence.get(refs[job.pk], Life.UNKNOWN) for job in jobs}
+    running = [pk for pk, life in lives.items() if life == Life.RUNNING]
+    absent = [pk for pk, life in lives.items() if life == Life.ABSENT]
+    queued = [pk for pk, life in lives.items() if life == Life.QUEUED]
+    with run.lease.transaction():
+        note_running(running)
+        Job.objects.filter(pk__in=queued).update(absent_since=None)
+        Job.objects.filter(pk__in=absent).update(absent_since=Coalesce("absent_since", Now()))
+        # Never seen running: nothing was spent, the same ids go out again.
+        gone = Job.objects.filter(pk__in=absent, absent_since__lte=Now() - config().absent_for, status=Job.Status.SENT)
+        gone.filter(running_at__isnull=True).update(
+            status=Job.Status.RESERVED, absent_since=None, next_send_at=None, sent_at=None
+        )
+        orphaned = list(gone.filter(running_at__isnull=False).values_list("dispatch__dispatch_id", flat=True))
+    for dispatch_id in set(orphaned):
+        failure = Failure(FailureType.INFRASTRUCTURE, "orphaned", "The worker that rendered it is gone.")
+        run.finalise(dispatch_id, Failed(failure))
+
+
+def _expire(run: Run) -> None:
+    """End dispatches past their deadline or without progress. The clock stands still while a job is queued."""
+    now = Now()
+    at_hub = Job.objects.filter(dispatch__status=Dispatch.Status.ACTIVE, status__in=Job.AT_HUB)
+    second = timedelta(seconds=1)
+    allowed = F("timeout_s") * second
+    over = Q(running_at__lt=now - allowed - config().deadline_grace)
+    if not run.hub.has_evidence:
+        over |= Q(running_at__isnull=True, sent_at__lt=now - allowed - config().deadline_without_evidence)
+    late = at_hub.filter(over)
+    stalled = Q()
+    for stage in STAGES.values():
+        last = Coalesce("dispatch__progress_at", "running_at")
+        at_hub = at_hub.annotate(last_progress=last)
+        stalled |= Q(dispatch__stage=stage.name, last_progress__lt=now - timedelta(seconds=stage.stall_s))
+    verdicts = dict.fromkeys(at_hub.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
+    verdicts |= dict.fromkeys(late.values_list("dispatch__dispatch_id", flat=True), "worker_timeout")
+    for dispatch_id, reason in verdicts.items():
+        failure = Failure(FailureType.INFRASTRUCTURE, reason, "The worker made no progress in the time it has.")
+        run.finalise(dispatch_id, Failed(failure))

@@ -1,0 +1,26 @@
+"""What a tick did, counted in assets."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass
+class Report:
+    """The keys are the contract of `manage.py tick --json`."""
+
+    total_active: int = 0  # open targets
+    processed: int = 0  # selected
+    dispatched: int = 0
+    throttled: int = 0  # refused by the quota
+    skipped: int = 0  # already running or waiting
+    completed: int = 0  # closed without a job
+    deferred: int = 0
+    blocked: int = 0
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    duration_ms: int = 0
+
+    def error(self, reason: str, asset_pk: int | None = None, message: str = "") -> None:
+        self.errors.append({"reason": reason, "asset": asset_pk, "message": message})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,90 @@
+"""Step 3: close what is done, and put back what is still asked for."""
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Now
+
+from generation import gate, journal
+from generation.lifecycle import State
+from generation.models import Asset, Book, Target, Task
+from generation.querysets import AssetQuerySet
+from generation.stages import STAGES
+
+from .boundaries import Boundary, reach
+from .context import Run
+
+
+def settle(run: Run) -> None:
+    books = _books_to_settle()
+    if books:
+        with run.lease.transaction():
+            locked = {book.pk: book for book in Book.objects.lock(books)}
+            _fail_without_dependency(locked)
+            _requeue_dirty(list(locked))
+            _close_tasks(list(locked))
+    reach(Boundary.SETTLED)
+
+
+def _open_target(**conditions: object) -> Exists:
+    return Exists(Target.objects.filter(asset=OuterRef("pk"), status=Target.Status.OPEN, **conditions))
+
+
+def _books_to_settle() -> set[int]:
+    return {
+        *Task.objects.filter(_is_settled()).values_list("book", flat=True),
+        *_dirty_but_wanted().values_list("book", flat=True),
+        *_without_dependency().values_list("book", flat=True),
+    }
+
+
+def _is_settled() -> Q:
+    return Q(status__in=Task.LIVE) & ~Q(Exists(Target.objects.filter(task=OuterRef("pk"), status=Target.Status.OPEN)))
+
+
+def _dirty_but_wanted() -> AssetQuerySet:
+    return Asset.objects.filter(_open_target(task__status__in=Task.LIVE, intent=OuterRef("intent")), state=State.DIRTY)
+
+
+def _without_dependency() -> AssetQuerySet:
+    lacking = Q(pk__in=[])
+    for stage in STAGES.values():
+        for need in stage.needs:
+            lacking |= Q(stage=stage.name) & Q(gate.missing(need))
+    return Asset.objects.filter(lacking, _open_target(), state=State.PENDING)
+
+
+def _fail_without_dependency(locked: dict[int, Book]) -> None:
+    assets = list(_without_dependency().filter(book__in=locked).select_related("scene"))
+    if not assets:
+        return
+    pks = [asset.pk for asset in assets]
+    Target.objects.filter(asset__in=pks, status=Target.Status.OPEN).update(status=Target.Status.FAILED)
+    Asset.objects.filter(pk__in=pks).move(
+        State.PENDING,
+        State.FAILED,
+        failure_reason="dependency_failed",
+        failure_message="What it is made from is not there and nobody asked for it.",
+    )
+    change = journal.change_text(State.PENDING, State.FAILED)
+    for asset in assets:
+        subject = journal.Subject.of(asset)
+        journal.record("settled", locked[asset.book_id], subject, change=change, reason="dependency_failed")
+
+
+def _requeue_dirty(books: list[int]) -> None:
+    _dirty_but_wanted().filter(book__in=books).move(State.DIRTY, State.PENDING)
+
+
+def _close_tasks(books: list[int]) -> None:
+    """Close tasks without an open target, with the counts of their targets."""
+    tasks = list(Task.objects.filter(_is_settled(), book__in=books).order_by("pk").select_for_update(no_key=True))
+    counted = Target.objects.filter(task__in=tasks).order_by().values_list("task", "status")
+    counts: dict[int, dict[str, int]] = {task.pk: {} for task in tasks}
+    for task_pk, status, number in counted.annotate(number=Count("pk")):
+        counts[task_pk][status] = number
+    for task in tasks:
+        task.counts = counts[task.pk]
+        failed = counts[task.pk].get(Target.Status.FAILED, 0)
+        task.status = Task.Status.FAILED if failed else Task.Status.COMPLETED
+        task.reason = ""
+    Task.objects.bulk_update(tasks, ["counts", "status", "reason"])
+    Task.objects.filter(pk__in=[task.pk for task in tasks]).update(closed_at=Now())

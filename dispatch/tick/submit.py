@@ -1,0 +1,61 @@
+"""Step 6c: the outbox. Every reserved job of every active dispatch goes to the hub, always under the same ids."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from dispatch.config import config
+from dispatch.hubs.base import Envelope, Hub, HubError, HubRejected, HubUnavailable, JobRef, Receipt, SubmissionUnknown
+from dispatch.models import Dispatch, Job
+
+from .context import Run
+
+MOST_PER_TICK = 200
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One job and what the hub said; an error that is no HubError is told like an unknown submission."""
+
+    job_pk: int
+    dispatch_id: str
+    asset_pk: int
+    answer: Receipt | HubError
+
+
+def submit(run: Run) -> list[Sending]:
+    """Send within 10 s, four at a time, one attempt each; end at the first HubUnavailable. What was not tried waits."""
+    due = Q(next_send_at__isnull=True) | Q(next_send_at__lte=Now())
+    reserved = Job.objects.filter(due, status=Job.Status.RESERVED, dispatch__status=Dispatch.Status.ACTIVE)
+    jobs = list(reserved.select_related("dispatch").order_by("dispatch", "order")[:MOST_PER_TICK])
+    sendings: list[Sending] = []
+    deadline = time.monotonic() + config().submit_budget.total_seconds()
+    with ThreadPoolExecutor(config().submit_parallel) as pool:
+        for start in range(0, len(jobs), config().submit_parallel):
+            if time.monotonic() > deadline:
+                break
+            run.lease.check()
+            batch = jobs[start : start + config().submit_parallel]
+            sendings += pool.map(lambda job: _send(run.hub, job), batch)
+            if any(isinstance(sending.answer, HubUnavailable) for sending in sendings):
+                break
+    return sendings
+
+
+def _send(hub: Hub, job: Job) -> Sending:
+    dispatch = job.dispatch
+    envelope = Envelope(
+        ref=JobRef(dispatch.dispatch_id, job.job_id, dispatch.stage),
+        unit=job.unit,
+        timeout_s=job.timeout_s,
+        body=job.envelope,
+    )
+    answer: Receipt | HubError
+    try:
+        answer = hub.submit(envelope)
+    except (HubUnavailable, HubRejected, SubmissionUnknown) as error:
+        answer = error
+    return Sending(job.pk, dispatch.dispatch_id, dispatch.asset_pk, answer)

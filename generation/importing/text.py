@@ -1,0 +1,133 @@
+"""Read a plain text file: encoding, header, chapters by headings, paragraphs."""
+
+import codecs
+import re
+from pathlib import PurePath
+
+from charset_normalizer import from_bytes
+
+from generation.exceptions import ImportRefused
+
+from .parsed import ParsedBook, ParsedChapter
+
+# Largest first: the UTF-32 mark begins with that of UTF-16.
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+LARGEST_FILE_BYTES = 50 * 1024 * 1024
+LONGEST_HEADING = 120
+HEADING_WORDS = (
+    "chapter|part|book|prologue|epilogue|preface|introduction|foreword|afterword|letter|act|scene"
+    "|глава|часть|книга|пролог|эпилог|предисловие|введение|послесловие"
+    "|kapitel|teil|buch|vorwort|nachwort|chapitre|partie|livre|prologue|épilogue"
+    "|capítulo|parte|libro|prólogo|epílogo|capitolo|prologo|epilogo"
+)
+ROMAN = r"(?=[ivxlc])(?:c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
+ORDINAL = rf"(?:\d{{1,3}}|{ROMAN}|[^\W\d_]+)"
+NAMED_HEADING = re.compile(rf"^(?:{HEADING_WORDS})(?:\s+{ORDINAL})?\s*(?:[.:—–-].*)?$", re.IGNORECASE)
+NUMBER_HEADING = re.compile(rf"^(?:\d{{1,3}}|{ROMAN})\.?$", re.IGNORECASE)
+HEADER_FIELD = re.compile(r"^(title|author|language)\s*:\s*(.+)$", re.IGNORECASE)
+GUTENBERG_START = re.compile(r"^\*{3}\s*START OF.*\*{3}\s*$", re.IGNORECASE | re.MULTILINE)
+GUTENBERG_END = re.compile(r"^\*{3}\s*END OF", re.IGNORECASE | re.MULTILINE)
+LANGUAGES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "russian": "ru"}
+
+
+def read_text(data: bytes, filename: str, encoding: str | None = None) -> ParsedBook:
+    """Return the book in `data`; `encoding` overrides the detection.
+
+    Raises ImportRefused when the file is too large, empty, not text, or not in the encoding that was given.
+    """
+    if len(data) > LARGEST_FILE_BYTES:
+        raise ImportRefused(f"The file has {len(data)} bytes; {LARGEST_FILE_BYTES} is the most.")
+    text, used = _decode(data, encoding)
+    if "\x00" in text:
+        raise ImportRefused("The file contains NUL characters; it is not a text file.")
+    header, body = _split_header(text.replace("\r\n", "\n").replace("\r", "\n"))
+    chapters = _chapters(_paragraphs(body))
+    if not chapters:
+        raise ImportRefused("The file contains no text.")
+    return ParsedBook(
+        title=header.get("title", PurePath(filename).stem.replace("_", " ").strip() or "Untitled")[:500],
+        author=header.get("author", "")[:500],
+        language=_language(header.get("language", "")),
+        encoding=used,
+        chapters=tuple(chapters),
+    )
+
+
+def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
+    """UTF-8 first, then detection: short Latin-1 text is misread by detection alone."""
+    if encoding:
+        return _decode_as(data, encoding)
+    for mark, name in BOMS:
+        if data.startswith(mark):
+            return _decode_as(data, name)
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        pass
+    best = from_bytes(data).best()
+    if best is None:
+        raise ImportRefused("The encoding of the file is not recognised. Name it explicitly.")
+    return _decode_as(data, best.encoding)
+
+
+def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
+    try:
+        return data.decode(encoding), encoding
+    except LookupError:
+        raise ImportRefused(f"There is no encoding called {encoding!r}.") from None
+    except UnicodeError as error:
+        raise ImportRefused(f"The file is not {encoding}: {error}.") from None
+
+
+def _split_header(text: str) -> tuple[dict[str, str], str]:
+    """Take `Title:`, `Author:` and `Language:` lines from the top, and what Project Gutenberg puts around a text."""
+    start = GUTENBERG_START.search(text)
+    head = text[: start.start()] if start else text[:2000]
+    fields = {}
+    last_field_end = 0
+    position = 0
+    for line in head.splitlines(keepends=True):
+        position += len(line)
+        match = HEADER_FIELD.match(line.strip())
+        if match:
+            fields[match.group(1).lower()] = match.group(2).strip()
+            last_field_end = position
+        elif line.strip() and not start:
+            break
+    body = text[start.end() :] if start else text[last_field_end:]
+    end = GUTENBERG_END.search(body)
+    return fields, body[: end.start()] if end else body
+
+
+def _language(value: str) -> str:
+    value = value.strip().lower()
+    return LANGUAGES.get(value, value[:2] if re.fullmatch(r"[a-z]{2}(-[a-z]+)?", value) else "")
+
+
+def _paragraphs(body: str) -> list[str]:
+    """Split at blank lines; a text without any has one paragraph a line."""
+    blocks = re.split(r"\n\s*\n", body) if re.search(r"\S\s*\n\s*\n\s*\S", body) else body.splitlines()
+    return [joined for block in blocks if (joined := " ".join(block.split()))]
+
+
+def _chapters(paragraphs: list[str]) -> list[ParsedChapter]:
+    """Begin a chapter at each heading; headings without text (a table of contents) are dropped."""
+    chapters: list[tuple[str, list[str]]] = [("", [])]
+    for paragraph in paragraphs:
+        if is_heading(paragraph):
+            chapters.append((paragraph, []))
+        else:
+            chapters[-1][1].append(paragraph)
+    return [ParsedChapter(title[:500], tuple(body)) for title, body in chapters if body]
+
+
+def is_heading(paragraph: str) -> bool:
+    if len(paragraph) > LONGEST_HEADING:
+        return False
+    return bool(NAMED_HEADING.match(paragraph) or NUMBER_HEADING.match(paragraph))

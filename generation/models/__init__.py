@@ -1,0 +1,25 @@
+from .artifacts import Artifact, ArtifactFile, StoreIdentity
+from .assets import Asset
+from .books import Book, Chapter, Scene
+from .commands import Command
+from .force_sets import ForceSet
+from .journal import JournalEntry
+from .layers import LayerConfig, StageConfig
+from .tasks import Target, Task
+
+__all__ = [
+    "Artifact",
+    "ArtifactFile",
+    "Asset",
+    "Book",
+    "Chapter",
+    "Command",
+    "ForceSet",
+    "JournalEntry",
+    "LayerConfig",
+    "Scene",
+    "StageConfig",
+    "StoreIdentity",
+    "Target",
+    "Task",
+]

@@ -1,0 +1,60 @@
+from django.db import models
+from django.db.models import Q
+
+from generation.lifecycle import State
+from generation.querysets import AssetQuerySet
+from generation.stages import StageName
+
+from .books import Book, Scene
+
+
+class Asset(models.Model):
+    """One scene × stage. What limits this one asset (deferral, retries) is a column, so that select can ask for it."""
+
+    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="assets")
+    scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="assets")
+    stage = models.CharField(max_length=8, choices=StageName.choices)
+    position = models.PositiveIntegerField(help_text="reading order, copied from the scene")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.NEW)
+    # Raised by every command that changes what should exist; fences everything older.
+    intent = models.PositiveIntegerField(default=0)
+    priority = models.PositiveSmallIntegerField(default=0, help_text="higher is served first")
+    pending_since = models.DateTimeField(null=True)
+    deferred_until = models.DateTimeField(null=True)
+    deferral_reason = models.CharField(max_length=40, blank=True)
+    retries_left = models.PositiveSmallIntegerField(default=0)
+    # The same reason coming back twice defers, ten times fails.
+    refusal_reason = models.CharField(max_length=40, blank=True)
+    refusal_count = models.PositiveSmallIntegerField(default=0)
+    failure_reason = models.CharField(max_length=40, blank=True)
+    failure_message = models.CharField(max_length=500, blank=True)
+    # Versions that the active dispatch is made from; 0 without one.
+    making_content_version = models.PositiveIntegerField(default=0)
+    making_audio_config_version = models.PositiveIntegerField(default=0)
+    published = models.ForeignKey("generation.Artifact", on_delete=models.SET_NULL, null=True, related_name="+")
+    changed_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AssetQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["book", "position", "stage"]
+        constraints = [
+            models.UniqueConstraint(fields=["scene", "stage"], name="asset_once_per_scene_and_stage"),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="asset_state_known"),
+            models.CheckConstraint(condition=Q(stage__in=StageName.values), name="asset_stage_known"),
+            models.CheckConstraint(
+                condition=~Q(state=State.READY) | Q(published__isnull=False), name="asset_ready_has_artifact"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["stage", "book", "-priority", "position"],
+                include=["deferred_until"],
+                name="asset_select",
+                condition=Q(state=State.PENDING),
+            ),
+            models.Index(fields=["book", "stage", "state"], name="asset_progress"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scene} · {self.stage}"

@@ -1,0 +1,81 @@
+import unicodedata
+import uuid
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from generation.querysets import BookQuerySet
+
+KEY_MAX = 200
+
+
+def validate_key(key: str) -> None:
+    """Accept any printable text of 1 to 200 characters; a key is data, never a path, URL part or Redis key."""
+    if not key.strip():
+        raise ValidationError("The key is empty.", code="key_empty")
+    if len(key) > KEY_MAX:
+        raise ValidationError(f"The key has {len(key)} characters; {KEY_MAX} is the most.", code="key_too_long")
+    for character in key:
+        # Cf holds the joiners inside emoji and the marks of right-to-left text, so it is text.
+        if unicodedata.category(character) in {"Cc", "Cs", "Cn"}:
+            raise ValidationError(f"The key contains {character!r}, which cannot be printed.", code="key_unprintable")
+
+
+class Book(models.Model):
+    key = models.CharField(max_length=KEY_MAX, unique=True, validators=[validate_key])
+    title = models.CharField(max_length=500)
+    author = models.CharField(max_length=500, blank=True)
+    language = models.CharField(max_length=16, blank=True, help_text="ISO 639-1 code, empty when unknown")
+    # One per import: a result made for an earlier import of the same book is foreign.
+    build_id = models.UUIDField(default=uuid.uuid4, editable=False)
+    revision = models.PositiveBigIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BookQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title", "pk"]
+        permissions = [
+            ("operate_book", "Can regenerate"),
+            ("stop_book", "Can stop generation"),
+            ("configure_layers", "Can switch layers on and off"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Chapter(models.Model):
+    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="chapters")
+    number = models.PositiveIntegerField(help_text="place in the book, from 1")
+    title = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["book", "number"]
+        constraints = [models.UniqueConstraint(fields=["book", "number"], name="chapter_number_once")]
+
+    def __str__(self) -> str:
+        return self.title or f"Chapter {self.number}"
+
+
+class Scene(models.Model):
+    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="scenes")
+    chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="scenes")
+    number = models.PositiveIntegerField(help_text="place in the chapter, from 1")
+    position = models.PositiveIntegerField(help_text="place in the book's reading order, from 1")
+    text = models.TextField()
+    content_version = models.PositiveIntegerField(default=1, editable=False)
+    audio_config_version = models.PositiveIntegerField(default=1, editable=False)
+    # Set by whatever changes an input; the tick compares the scene's ready assets once and clears it.
+    recheck = models.BooleanField(default=False, editable=False)
+
+    class Meta:
+        ordering = ["book", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["chapter", "number"], name="scene_number_once"),
+            models.UniqueConstraint(fields=["book", "position"], name="scene_position_once"),
+        ]
+        indexes = [models.Index(fields=["book"], name="scene_recheck", condition=models.Q(recheck=True))]
+
+    def __str__(self) -> str:
+        return f"{self.chapter} · scene {self.number}"

@@ -1,0 +1,35 @@
+from django.conf import settings
+from django.db import models
+
+from .books import Book
+
+
+class Command(models.Model):
+    """What an operator asked, and the answer. The same (actor, key) never acts twice."""
+
+    class Kind(models.TextChoices):
+        REGENERATE = "regenerate", "Regenerate"
+        CANCEL = "cancel", "Stop"
+        LAYER = "layer", "Layer on or off"
+
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    book = models.ForeignKey(Book, on_delete=models.SET_NULL, null=True, related_name="commands")
+    book_key = models.CharField(max_length=200)
+    params = models.JSONField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    actor_name = models.CharField(max_length=150)
+    key = models.CharField(max_length=200, blank=True, help_text="idempotency key chosen by the caller, or empty")
+    digest = models.CharField(max_length=64)
+    answer = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["actor_name", "key"], name="command_key_once_per_actor", condition=~models.Q(key="")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} · {self.book_key}"

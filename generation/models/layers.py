@@ -1,0 +1,61 @@
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from generation.stages import StageName
+
+from .books import Book
+
+
+class Pausable(models.Model):
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.CharField(max_length=150, blank=True)
+    paused_why = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class LayerConfig(Pausable):
+    """Book × stage. No row means: on, default timeout, never cancelled."""
+
+    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="layers")
+    stage = models.CharField(max_length=8, choices=StageName.choices)
+    enabled = models.BooleanField(default=True)
+    job_timeout_min = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(5), MaxValueValidator(180)]
+    )
+    # The tombstone of Stop all: only an operator's regenerate of this stage lifts it.
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+    cancelled_by = models.CharField(max_length=150, blank=True)
+    last_dispatched_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["book", "stage"]
+        constraints = [
+            models.UniqueConstraint(fields=["book", "stage"], name="layer_once_per_book_and_stage"),
+            models.CheckConstraint(condition=models.Q(stage__in=StageName.values), name="layer_stage_known"),
+            models.CheckConstraint(
+                condition=models.Q(job_timeout_min__isnull=True)
+                | models.Q(job_timeout_min__gte=5, job_timeout_min__lte=180),
+                name="layer_job_timeout_5_to_180",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.book} · {self.stage}"
+
+
+class StageConfig(Pausable):
+    """A stage, cluster-wide. No row means: the registry's quota, not paused."""
+
+    stage = models.CharField(max_length=8, choices=StageName.choices, primary_key=True)
+    quota = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["stage"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(stage__in=StageName.values), name="stage_config_stage_known")
+        ]
+
+    def __str__(self) -> str:
+        return self.stage

@@ -1,0 +1,44 @@
+"""The vocabulary of questions and guarded writes on books and assets."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import connection, models
+from django.db.models.functions import Now
+
+from . import lifecycle
+from .lifecycle import State
+
+if TYPE_CHECKING:
+    from .models import Asset, Book  # noqa: F401 - named in the base class of AssetQuerySet
+
+
+class BookQuerySet(models.QuerySet["Book"]):
+    def lock(self, pks: Iterable[int]) -> list["Book"]:
+        """Lock the rows in id order, in a statement of its own, and return those that still exist.
+
+        Whoever changes or relies on a book's commands holds its row. What depends on the lock must be read by a
+        later statement: one that locks and reads at once still judges by what it saw before it waited.
+        """
+        if not connection.in_atomic_block:
+            raise RuntimeError("a lock outside a transaction is no lock")
+        return list(self.filter(pk__in=sorted(set(pks))).order_by("pk").select_for_update(no_key=True))
+
+
+class AssetQuerySet(models.QuerySet["Asset"]):
+    def in_state(self, *states: State) -> Self:
+        return self.filter(state__in=states)
+
+    def move(self, source: State | Iterable[State], target: State, **values: Any) -> int:
+        """Move the assets that are in `source` to `target` and set `values`; return how many were.
+
+        Raises TransitionRefused when the lifecycle has no way from a source to the target, whatever rows exist.
+        """
+        sources = [source] if isinstance(source, State) else list(source)
+        for state in sources:
+            lifecycle.route(state, target)
+        if target == State.PENDING:
+            values.setdefault("pending_since", Now())
+        if target != State.GENERATING:
+            values.update(making_content_version=0, making_audio_config_version=0)
+        return self.filter(state__in=sources).update(state=target, changed_at=Now(), **values)

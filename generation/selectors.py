@@ -1,0 +1,33 @@
+"""Reads that span models."""
+
+from collections.abc import Iterable
+
+from django.db.models import Count
+
+from .lifecycle import State
+from .models import Asset, LayerConfig, StageConfig
+from .stages import STAGES, StageName
+
+Progress = dict[StageName, dict[State, int]]
+
+
+def progress(book_pks: Iterable[int]) -> dict[int, Progress]:
+    """Return {book: {stage: {state: assets}}}, zeros included, in one statement."""
+    result: dict[int, Progress] = {pk: {stage: dict.fromkeys(State, 0) for stage in StageName} for pk in book_pks}
+    counted = Asset.objects.filter(book__in=list(result)).order_by().values_list("book", "stage", "state")
+    for book, stage, state, number in counted.annotate(number=Count("pk")):
+        result[book][StageName(stage)][State(state)] = number
+    return result
+
+
+def quotas() -> dict[StageName, int]:
+    """Return the quota in force per stage: the editable row, else the registry's number."""
+    configured = dict(StageConfig.objects.values_list("stage", "quota"))
+    return {name: configured.get(name, stage.quota) for name, stage in STAGES.items()}
+
+
+def job_timeouts_s(book_pks: Iterable[int]) -> dict[tuple[int, str], int]:
+    """Return {(book, stage): seconds} where a layer sets its own job timeout."""
+    rows = LayerConfig.objects.filter(book__in=list(book_pks), job_timeout_min__isnull=False)
+    found = rows.values_list("book", "stage", "job_timeout_min")
+    return {(book, stage): minutes * 60 for book, stage, minutes in found if minutes is not None}

@@ -1,0 +1,140 @@
+"""Artifact files: names that are never reused, on any Django storage, validated by content before they count."""
+
+import hashlib
+import io
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+from PIL import Image, UnidentifiedImageError
+
+from .exceptions import BadMedia, StoreMismatch
+from .models import Artifact, ArtifactFile, StoreIdentity
+from .stages import Stage
+
+IDENTITY_FILE = "store-identity"
+# Shorter is a broken encoder's output, whatever the format.
+SMALLEST_FILE_BYTES = 100
+SMALLEST_SIDE_PX = 16
+EXTENSIONS = {
+    "image/webp": "webp",
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "audio/mpeg": "mp3",
+    "video/mp4": "mp4",
+    "text/vtt": "vtt",
+}
+PILLOW_FORMATS = {"WEBP": "image/webp", "PNG": "image/png", "JPEG": "image/jpeg"}
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file in the storage that no row owns yet."""
+
+    role: str
+    name: str
+    content_type: str
+    size: int
+    sha256: str
+    width: int | None = None
+    height: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "StoredFile":
+        return cls(**data)
+
+
+def storage() -> Storage:
+    return storages["artifacts"]
+
+
+def save(asset_pk: int, dispatch_id: str, unit: str, role: str, content_type: str, content: bytes) -> StoredFile:
+    """Write `content` under a name of its own and return it. A second writer of the same unit gets another name."""
+    suffix = "" if role == ArtifactFile.MAIN else f"-{role}"
+    name = f"{asset_pk}/{dispatch_id}-{unit}{suffix}.{EXTENSIONS[content_type]}"
+    written = storage().save(name, ContentFile(content))
+    width, height = _picture_size(content_type, content)
+    return StoredFile(role, written, content_type, len(content), hashlib.sha256(content).hexdigest(), width, height)
+
+
+def open_file(name: str) -> IO[bytes]:
+    """Open a stored file for reading; raises FileNotFoundError."""
+    return storage().open(name, "rb")
+
+
+def is_owned(name: str) -> bool:
+    """True when a row owns the file."""
+    return ArtifactFile.objects.filter(name=name).exists()
+
+
+def validate(stage: Stage, files: Mapping[str, StoredFile]) -> None:
+    """Read every file back and raise BadMedia unless it is there, whole, decodes, and is what the stage makes."""
+    if ArtifactFile.MAIN not in files:
+        raise BadMedia("The result has no main file.")
+    for file in files.values():
+        _validate_file(stage, file)
+
+
+def verify_identity() -> None:
+    """Raise StoreMismatch unless the id file in the storage equals the one in PostgreSQL.
+
+    A process that wrote to another folder or bucket would publish files that nobody else can see. The first process
+    of a new installation writes both.
+    """
+    identity, _ = StoreIdentity.objects.get_or_create(id=1)
+    expected = str(identity.token)
+    if not storage().exists(IDENTITY_FILE):
+        if Artifact.objects.exists():
+            raise StoreMismatch("The artifact storage is empty, but the database has artifacts. Check ARTIFACT_ROOT.")
+        storage().save(IDENTITY_FILE, ContentFile(expected.encode()))
+    with open_file(IDENTITY_FILE) as file:
+        found = file.read().decode(errors="replace").strip()
+    if found != expected:
+        raise StoreMismatch(f"The artifact storage belongs to another database ({found}). Check ARTIFACT_ROOT.")
+
+
+def _validate_file(stage: Stage, file: StoredFile) -> None:
+    try:
+        with open_file(file.name) as stored:
+            content = stored.read()
+    except FileNotFoundError:
+        raise BadMedia(f"{file.name} is not in the storage.") from None
+    if len(content) < SMALLEST_FILE_BYTES:
+        raise BadMedia(f"{file.name} has {len(content)} bytes; that is not a {stage.noun}.")
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise BadMedia(f"{file.name} is not the file that was sent.")
+    if file.role == ArtifactFile.MAIN and file.content_type not in stage.file_types:
+        raise BadMedia(f"{file.content_type} is not what the stage {stage.name} makes.")
+    if file.content_type.startswith("image/"):
+        _decode_picture(file, content)
+
+
+def _decode_picture(file: StoredFile, content: bytes) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content)) as picture:
+                picture.load()
+                found, size = PILLOW_FORMATS.get(picture.format or ""), picture.size
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError, Warning) as error:
+        raise BadMedia(f"{file.name} does not decode: {error}") from error
+    if found != file.content_type:
+        raise BadMedia(f"{file.name} says it is {file.content_type}, but it is {found or 'something else'}.")
+    if min(size) < SMALLEST_SIDE_PX:
+        raise BadMedia(f"{file.name} is {size[0]}×{size[1]} pixels.")
+
+
+def _picture_size(content_type: str, content: bytes) -> tuple[int | None, int | None]:
+    if not content_type.startswith("image/"):
+        return (None, None)
+    try:
+        with Image.open(io.BytesIO(content)) as picture:
+            return picture.size
+    except (UnidentifiedImageError, OSError, ValueError):
+        return (None, None)  # validate() says so in words

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+
+import pytest
+import redis
+from django.conf import settings
+
+from dispatch.models import TickLease
+from generation.commands.answers import Actor
+from tests.doubles.hub import FakeHub
+
+
+@pytest.fixture(autouse=True)
+def empty_redis() -> Iterator[redis.Redis]:
+    """This process's own Valkey database, emptied before the test."""
+    with redis.Redis.from_url(settings.REDIS_URL) as connection:
+        connection.flushdb()
+        yield connection
+
+
+@pytest.fixture
+def hub() -> FakeHub:
+    return FakeHub()
+
+
+@pytest.fixture
+def actor() -> Actor:
+    return Actor("operator")
+
+
+@pytest.fixture
+def lost_tick() -> object:
+    """Make a crashed tick's lease expire, as 30 s would."""
+
+    def expire() -> None:
+        TickLease.objects.update(expires_at="2000-01-01T00:00:00Z")
+
+    return expire
