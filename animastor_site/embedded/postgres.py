@@ -13,10 +13,11 @@ from .account import Account
 from .binaries import postgres_bindir, postgres_major
 from .children import clean_environment, end, log_tail, runs_with, start_server
 from .errors import EmbeddedError
-from .layout import Layout
+from .layout import POSTGRES_SOCKET, Layout
 
 USER = "animastor"
 DATABASE = "animastor"
+PID_FILE = "postmaster.pid"
 INITDB_TIMEOUT_S = 120
 # Tests only: their data is thrown away, and fsync is most of their time.
 UNSAFE_BUT_FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
@@ -29,7 +30,7 @@ def ensure_postgres(layout: Layout, account: Account, *, durable: bool) -> int:
     running = running_pid(layout)
     if running is None:
         _create_cluster(bindir, data, layout, account)
-        _remove_stale_pid_file(data)
+        _remove_stale_lock_files(data, layout)
         running = _start(bindir, data, layout, account, durable=durable)
     elif data_directory(layout) != data:
         raise EmbeddedError(
@@ -44,7 +45,7 @@ def running_pid(layout: Layout) -> int | None:
     directory = data_directory(layout)
     if directory is None:
         return None
-    return _pid_in_file(directory)
+    return _pid_in_file(directory / PID_FILE)
 
 
 def data_directory(layout: Layout) -> Path | None:
@@ -120,19 +121,20 @@ def _start(bindir: Path, data: Path, layout: Layout, account: Account, *, durabl
     return start_server(command, log, account, lambda: data_directory(layout) == data, "PostgreSQL")
 
 
-def _remove_stale_pid_file(data: Path) -> None:
-    """PostgreSQL refuses to start while postmaster.pid names any live process, ours or not."""
-    pid = _pid_in_file(data)
-    if pid is None:
-        return
-    if runs_with(pid, data):
-        raise EmbeddedError(f"PostgreSQL (pid {pid}) serves {data} but does not answer. Stop it and try again.")
-    (data / "postmaster.pid").unlink()
+def _remove_stale_lock_files(data: Path, layout: Layout) -> None:
+    """PostgreSQL refuses to start while a lock file names any process that exists: another's, or its own zombie."""
+    for file in (data / PID_FILE, layout.sockets / f"{POSTGRES_SOCKET}.lock"):
+        pid = _pid_in_file(file)
+        if pid is None:
+            continue
+        if runs_with(pid, data):
+            raise EmbeddedError(f"PostgreSQL (pid {pid}) serves {data} but does not answer. Stop it and try again.")
+        file.unlink(missing_ok=True)
 
 
-def _pid_in_file(data: Path) -> int | None:
+def _pid_in_file(file: Path) -> int | None:
     try:
-        lines = (data / "postmaster.pid").read_text().splitlines()
+        lines = file.read_text().splitlines()
     except FileNotFoundError:
         return None
     return int(lines[0]) if lines and lines[0].strip().isdigit() else None
