@@ -46,6 +46,10 @@ else:
     if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database (postgres://…).")
 DATABASES["default"]["CONN_MAX_AGE"] = env_int("CONN_MAX_AGE_S", 60)  # type: ignore[assignment]
+# A process that is stopped inside a transaction holds its row locks: PostgreSQL ends its session after this long.
+DATABASES["default"]["OPTIONS"] = {  # type: ignore[assignment]
+    "options": f"-c idle_in_transaction_session_timeout={env_int('DB_IDLE_IN_TRANSACTION_S', 30)}s"
+}
 
 if EMBEDDED_VALKEY:
     REDIS_URL = f"unix://{layout_for(EMBEDDED_STATE).valkey_socket}?db={env_int('ANIMASTOR_REDIS_DB', 0)}"

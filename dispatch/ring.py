@@ -31,7 +31,8 @@ TICK_TIMEOUT_S = 600
 def ring() -> None:
     """Note that there is something to do, and wake a tick worker. Never raises."""
     try:
-        TickLease.objects.update_or_create(id=1, defaults={"rung_at": Now()})
+        if not TickLease.objects.filter(id=1).update(rung_at=Now()):
+            TickLease.objects.get_or_create(id=1, defaults={"rung_at": Now()})
     except DatabaseError:
         logger.exception("the ring was not noted")
         return

@@ -26,7 +26,7 @@ class Job(models.Model):
     envelope = models.JSONField()
     digest = models.CharField(max_length=64)
     timeout_s = models.PositiveIntegerField()
-    sends = models.PositiveIntegerField(default=0)
+    sends = models.PositiveIntegerField(default=0, help_text="attempts that may have reached the hub")
     next_send_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     running_at = models.DateTimeField(null=True, help_text="first evidence that a worker runs it")

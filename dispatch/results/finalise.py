@@ -187,7 +187,7 @@ def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to:
     Dispatch.objects.filter(pk=dispatch.pk).update(ended_at=Now())
     at_hub = dispatch.jobs.filter(status__in=Job.AT_HUB)
     if jobs_to == Job.Status.STOPPING:
-        # Reserved and never tried: the hub cannot have it.
+        # Never announced by submit: the hub cannot have it.
         at_hub.filter(status=Job.Status.RESERVED, sends=0).update(status=Job.Status.DROPPED)
         at_hub.update(status=Job.Status.STOPPING, stopping_since=Now())
     else:

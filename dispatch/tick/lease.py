@@ -55,11 +55,6 @@ class Lease:
                     raise LostTick
             yield
 
-    def check(self) -> None:
-        """Raise LostTick when the lease passed on."""
-        if not self._mine().exists():
-            raise LostTick
-
     def release(self) -> None:
         self._mine().update(expires_at=None, owner="")
 

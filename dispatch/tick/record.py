@@ -20,12 +20,15 @@ def record(run: Run, sendings: Sequence[Sending]) -> None:
     """Note receipts; a dispatch of which nothing could be sent is rolled back, free of charge."""
     received = [sending.job_pk for sending in sendings if isinstance(sending.answer, Receipt)]
     unknown = [sending.job_pk for sending in sendings if isinstance(sending.answer, SubmissionUnknown)]
+    # The hub says that it took nothing: as if it had not been tried.
+    refused = [sending.job_pk for sending in sendings if isinstance(sending.answer, HubUnavailable)]
     with run.lease.transaction():
         reserved = Job.objects.filter(status=Job.Status.RESERVED)
         reserved.filter(pk__in=received).update(
-            status=Job.Status.SENT, sent_at=Now(), sends=F("sends") + 1, next_send_at=None, absent_since=None
+            status=Job.Status.SENT, sent_at=Now(), next_send_at=None, absent_since=None
         )
-        reserved.filter(pk__in=unknown).update(sends=F("sends") + 1, next_send_at=Now() + config().resend_unknown_after)
+        reserved.filter(pk__in=unknown).update(next_send_at=Now() + config().resend_unknown_after)
+        reserved.filter(pk__in=refused).update(sends=F("sends") - 1)
         reach(Boundary.BEFORE_RECORD_COMMIT)
     reach(Boundary.AFTER_RECORD_COMMIT)
     for sending in sendings:

@@ -27,7 +27,8 @@ def select(run: Run, stages: Iterable[StageName]) -> list[Candidate]:
     if not run.capacity_ok:
         return []
     chosen: list[Candidate] = []
-    for stage in sorted(stages):
+    asked_for = set(Asset.objects.in_state(*DISPATCHABLE).order_by().values_list("stage", flat=True).distinct())
+    for stage in sorted(asked_for.intersection(stages)):
         free = run.quotas[stage] - run.active.get(stage, 0)
         if free > 0:
             chosen += _of_stage(stage, free * PER_SLOT, run.replaced)

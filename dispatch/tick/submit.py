@@ -1,10 +1,11 @@
 """Step 6c: the outbox. Every reserved job of every active dispatch goes to the hub, always under the same ids."""
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from dispatch.config import config
@@ -37,12 +38,25 @@ def submit(run: Run) -> list[Sending]:
         for start in range(0, len(jobs), config().submit_parallel):
             if time.monotonic() > deadline:
                 break
-            run.lease.check()
-            batch = jobs[start : start + config().submit_parallel]
+            batch = _announce(run, jobs[start : start + config().submit_parallel])
             sendings += pool.map(lambda job: _send(run.hub, job), batch)
             if any(isinstance(sending.answer, HubUnavailable) for sending in sendings):
                 break
     return sendings
+
+
+def _announce(run: Run, jobs: Sequence[Job]) -> list[Job]:
+    """Note that these jobs may reach the hub from now on, and return those that are still to be sent.
+
+    Whoever ends such a dispatch meanwhile must have the hub cleared; noted after the sending, it could not know.
+    """
+    with run.lease.transaction():
+        wanted = Job.objects.filter(
+            pk__in=[job.pk for job in jobs], status=Job.Status.RESERVED, dispatch__status=Dispatch.Status.ACTIVE
+        )
+        announced = set(wanted.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+        Job.objects.filter(pk__in=announced).update(sends=F("sends") + 1)
+    return [job for job in jobs if job.pk in announced]
 
 
 def _send(hub: Hub, job: Job) -> Sending:
