@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from generation import journal
@@ -17,9 +17,9 @@ def supersede(asset_pks: Sequence[int]) -> None:
 
 def commanded_assets(book: Book, stages: Iterable[str]) -> list[Asset]:
     """Return the assets of these stages that are queued, generating or targeted: what a stop takes back."""
-    open_target = Q(targets__status=Target.Status.OPEN)
+    open_target = Exists(Target.objects.filter(asset=OuterRef("pk"), status=Target.Status.OPEN))
     assets = Asset.objects.filter(book=book, stage__in=list(stages))
-    return list(assets.filter(Q(state__in=COMMANDED) | open_target).order_by("position", "stage"))
+    return list(assets.filter(Q(state__in=COMMANDED) | Q(open_target)).order_by("position", "stage"))
 
 
 def take_back(command: Command, book: Book, assets: Sequence[Asset], stages: Iterable[str]) -> None:
