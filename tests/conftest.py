@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,12 @@ def empty_redis() -> Iterator[redis.Redis]:
     with redis.Redis.from_url(settings.REDIS_URL) as connection:
         connection.flushdb()
         yield connection
+
+
+@pytest.fixture(autouse=True)
+def empty_store() -> None:
+    """This process's own artifact folder, emptied before the test: it belongs to the emptied database."""
+    shutil.rmtree(settings.ARTIFACT_ROOT, ignore_errors=True)
 
 
 @pytest.fixture
