@@ -1,9 +1,10 @@
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
 from django.conf import settings
+from redis.connection import AbstractConnection
 
 from dispatch.models import TickLease
 from generation.commands.answers import Actor
@@ -42,3 +43,23 @@ def lost_tick() -> object:
         TickLease.objects.update(expires_at="2000-01-01T00:00:00Z")
 
     return expire
+
+
+@pytest.fixture
+def round_trips(monkeypatch) -> Callable[[Callable[[], object]], int]:
+    """Return a function that runs an action and counts its round trips to Redis; a pipeline is one."""
+    sent: list[int] = []
+    send = AbstractConnection.send_packed_command
+
+    def counted(connection: AbstractConnection, *args: object, **options: object) -> object:
+        sent.append(1)
+        return send(connection, *args, **options)
+
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
+
+    def count(action: Callable[[], object]) -> int:
+        sent.clear()
+        action()
+        return len(sent)
+
+    return count
