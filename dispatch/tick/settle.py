@@ -3,6 +3,7 @@
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from dispatch.models import Dispatch
 from generation import gate, journal
 from generation.lifecycle import State
 from generation.models import Asset, Book, Target, Task
@@ -18,6 +19,7 @@ def settle(run: Run) -> None:
     if books:
         with run.lease.transaction():
             locked = {book.pk: book for book in Book.objects.lock(books)}
+            _repair_ghosts(locked)
             _fail_without_dependency(locked)
             _requeue_dirty(list(locked))
             _close_tasks(list(locked))
@@ -31,6 +33,7 @@ def _open_target(**conditions: object) -> Exists:
 def _books_to_settle() -> set[int]:
     return {
         *Task.objects.filter(_is_settled()).values_list("book", flat=True),
+        *_ghosts().values_list("book", flat=True),
         *_dirty_but_wanted().values_list("book", flat=True),
         *_without_dependency().values_list("book", flat=True),
     }
@@ -50,6 +53,23 @@ def _without_dependency() -> AssetQuerySet:
         for need in stage.needs:
             lacking |= Q(stage=stage.name) & Q(gate.missing(need))
     return Asset.objects.filter(lacking, _open_target(), state=State.PENDING)
+
+
+def _ghosts() -> AssetQuerySet:
+    """Generating without an active dispatch: nothing of ours writes that, whatever it was must not stand for ever."""
+    active = Dispatch.objects.filter(asset=OuterRef("pk"), status=Dispatch.Status.ACTIVE)
+    return Asset.objects.filter(~Exists(active), state=State.GENERATING)
+
+
+def _repair_ghosts(locked: dict[int, Book]) -> None:
+    ghosts = list(_ghosts().filter(book__in=locked))
+    if not ghosts:
+        return
+    Asset.objects.filter(pk__in=[asset.pk for asset in ghosts]).move(State.GENERATING, State.DIRTY)
+    change = journal.change_text(State.GENERATING, State.DIRTY)
+    for asset in ghosts:
+        subject = journal.Subject.of(asset)
+        journal.record("repaired", locked[asset.book_id], subject, change=change, reason="no_active_dispatch")
 
 
 def _fail_without_dependency(locked: dict[int, Book]) -> None:
