@@ -58,13 +58,8 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
     Safe to repeat, in any order and in parallel; raises only when PostgreSQL or the storage is away, and then the
     sender keeps the result and sends it again.
     """
-    if not dispatch_id:
-        return Answer(Rejection.MISSING_DISPATCH_ID)
-    job = _find(dispatch_id, job_id)
-    rejection = _why_not_current(job, build_id)
-    if rejection is None and job is not None:
-        rejection = _finalise(job, files)
-        ring()
+    found = _current(dispatch_id, job_id, build_id)
+    rejection = found if isinstance(found, Rejection) else _finalise(found, files)
     if rejection is not None:
         _remove_unowned(files)
     return Answer(rejection)
@@ -72,15 +67,12 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
 
 def accept_error(dispatch_id: str, job_id: str, build_id: str, failure: Failure) -> Answer:
     """Count an error, once; otherwise like `accept`."""
-    if not dispatch_id:
-        return Answer(Rejection.MISSING_DISPATCH_ID)
-    job = _find(dispatch_id, job_id)
-    rejection = _why_not_current(job, build_id)
-    if rejection is None:
-        if not finalise_if_active(dispatch_id, Failed(failure, job_id)):
-            rejection = Rejection.STALE_DISPATCH
-        ring()
-    return Answer(rejection)
+    found = _current(dispatch_id, job_id, build_id)
+    if isinstance(found, Rejection):
+        return Answer(found)
+    ended = finalise_if_active(dispatch_id, Failed(failure, job_id))
+    ring()
+    return Answer(None if ended else Rejection.STALE_DISPATCH)
 
 
 def note_running(job_pks: list[int]) -> None:
@@ -93,17 +85,21 @@ def _find(dispatch_id: str, job_id: str) -> Job | None:
     return found.select_related("dispatch__asset").first()
 
 
-def _why_not_current(job: Job | None, build_id: str) -> Rejection | None:
+def _current(dispatch_id: str, job_id: str, build_id: str) -> Job | Rejection:
+    """Return the job a result is for, or why the result cannot count. An empty build id names no import."""
+    if not dispatch_id:
+        return Rejection.MISSING_DISPATCH_ID
+    job = _find(dispatch_id, job_id)
     if job is None:
-        return Rejection.NO_ACTIVE_DISPATCH
-    dispatch = job.dispatch
-    if build_id and build_id != str(dispatch.build_id):
+        known = Dispatch.objects.filter(dispatch_id=dispatch_id).exists()
+        return Rejection.DISPATCH_MISMATCH if known else Rejection.NO_ACTIVE_DISPATCH
+    if build_id and build_id != str(job.dispatch.build_id):
         return Rejection.DISPATCH_MISMATCH
-    match dispatch.status:
+    match job.dispatch.status:
         case Dispatch.Status.SUCCEEDED:
             return Rejection.ALREADY_FINALIZED
         case Dispatch.Status.ACTIVE:
-            return None
+            return job
     return Rejection.STALE_DISPATCH
 
 
@@ -114,8 +110,10 @@ def _finalise(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
     except BadMedia as error:
         failure = Failure(FailureType.TRANSIENT, Rejection.BAD_OUTPUT, str(error))
         ended = finalise_if_active(dispatch.dispatch_id, Failed(failure, job.job_id))
+        ring()
         return Rejection.BAD_OUTPUT if ended else Rejection.STALE_DISPATCH
     finalise_if_active(dispatch.dispatch_id, Published(files))
+    ring()
     dispatch.refresh_from_db(fields=["status"])
     if dispatch.status != Dispatch.Status.SUCCEEDED:
         return Rejection.STALE_DISPATCH

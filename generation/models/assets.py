@@ -31,7 +31,8 @@ class Asset(models.Model):
     # Versions that the active dispatch is made from; 0 without one.
     making_content_version = models.PositiveIntegerField(default=0)
     making_audio_config_version = models.PositiveIntegerField(default=0)
-    published = models.ForeignKey("generation.Artifact", on_delete=models.SET_NULL, null=True, related_name="+")
+    # DO_NOTHING: artifact and asset go in one transaction, at whose end PostgreSQL checks; an artifact alone cannot.
+    published = models.ForeignKey("generation.Artifact", on_delete=models.DO_NOTHING, null=True, related_name="+")
     changed_at = models.DateTimeField(auto_now_add=True)
 
     objects = AssetQuerySet.as_manager()
