@@ -118,7 +118,10 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = STATE_DIR / "static"
+# A workstation serves static files where they lie; a deployment runs collectstatic.
 WHITENOISE_USE_FINDERS = LOCAL
+if LOCAL:
+    STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # Artifacts are written once under names that are never reused; nothing else may live in this store.
 ARTIFACT_ROOT = env_path("ARTIFACT_ROOT", STATE_DIR / "artifacts")
 STORAGES = {

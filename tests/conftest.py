@@ -25,6 +25,12 @@ def empty_store() -> None:
     shutil.rmtree(settings.ARTIFACT_ROOT, ignore_errors=True)
 
 
+@pytest.fixture(autouse=True)
+def quick_passwords(settings) -> None:
+    """The real hasher is slow on purpose; no test is about it."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def hub() -> FakeHub:
     return FakeHub()

@@ -20,11 +20,10 @@ class FileLock:
         fcntl.flock(self._descriptor(), fcntl.LOCK_EX)
 
     def try_exclusive(self) -> bool:
-        try:
-            fcntl.flock(self._descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        return self._try(fcntl.LOCK_EX)
+
+    def try_shared(self) -> bool:
+        return self._try(fcntl.LOCK_SH)
 
     def release(self) -> None:
         fcntl.flock(self._descriptor(), fcntl.LOCK_UN)
@@ -33,6 +32,13 @@ class FileLock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+    def _try(self, kind: int) -> bool:
+        try:
+            fcntl.flock(self._descriptor(), kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _descriptor(self) -> int:
         if self._fd is None:

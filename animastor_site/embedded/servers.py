@@ -92,12 +92,12 @@ def stop_unlocked(layout: Layout) -> tuple[bool, bool]:
 
 
 def in_use(layout: Layout) -> bool:
-    """True when any process holds the servers."""
+    """True when any process holds the servers; the guard, which holds them alone for a moment, is no user."""
     if not layout.users_lock.exists():
         return False
     lock = FileLock(layout.users_lock)
     try:
-        return not lock.try_exclusive()
+        return not lock.try_exclusive() and lock.try_shared()
     finally:
         lock.close()
 

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 
 from generation import journal
+from generation.freshness import is_stale
 from generation.lifecycle import State
-from generation.models import Artifact, Asset, Book, LayerConfig, Scene
-from generation.stages import StageName
+from generation.models import Asset, Book, LayerConfig, Scene
 
 from .boundaries import Boundary, reach
 from .context import Run
 
 # Scenes looked at per tick; an edit of more is finished by the next ticks.
 SCENES_PER_TICK = 500
-# Which stages are made from the voices' configuration.
-SPOKEN = {StageName.AUDIO, StageName.VIDEO}
 
 
 def mark_stale(run: Run) -> None:
@@ -35,7 +33,7 @@ def _mark(scene_pks: list[int], books: Mapping[int, Book]) -> None:
         if asset.state == State.READY
         and (asset.book_id, asset.stage) not in off
         and asset.published is not None
-        and _is_stale(asset, asset.published, published)
+        and is_stale(asset, asset.published, published)
     ]
     moved = Asset.objects.filter(pk__in=[asset.pk for asset in stale]).move(State.READY, State.DIRTY) if stale else 0
     if moved:
@@ -43,12 +41,3 @@ def _mark(scene_pks: list[int], books: Mapping[int, Book]) -> None:
             change = journal.change_text(State.READY, State.DIRTY)
             journal.record("marked_stale", books[asset.book_id], journal.Subject.of(asset), change=change)
     Scene.objects.filter(pk__in=scene_pks).update(recheck=False)
-
-
-def _is_stale(asset: Asset, artifact: Artifact, published: Mapping[tuple[int, str], int | None]) -> bool:
-    scene = asset.scene
-    if artifact.content_version != scene.content_version:
-        return True
-    if asset.stage in SPOKEN and artifact.audio_config_version != scene.audio_config_version:
-        return True
-    return any(published.get((asset.scene_id, stage)) != pk for stage, pk in artifact.inputs.items())

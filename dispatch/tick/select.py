@@ -28,7 +28,7 @@ def select(run: Run, stages: Iterable[StageName]) -> list[Candidate]:
         return []
     chosen: list[Candidate] = []
     asked_for = set(Asset.objects.in_state(*DISPATCHABLE).order_by().values_list("stage", flat=True).distinct())
-    for stage in sorted(asked_for.intersection(stages)):
+    for stage in sorted(stage for stage in stages if stage in asked_for):
         free = run.quotas[stage] - run.active.get(stage, 0)
         if free > 0:
             chosen += _of_stage(stage, free * PER_SLOT, run.replaced)

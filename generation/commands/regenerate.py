@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from generation import journal
 from generation.exceptions import InvalidRequest, LayerDisabled, NotFound
+from generation.freshness import Published, is_stale, published_of
 from generation.lifecycle import State, sources_of
 from generation.models import Asset, Book, Chapter, Command, ForceSet, LayerConfig, Scene, Target, Task
 from generation.stages import STAGES, Stage, StageName, stages_named
@@ -140,9 +141,10 @@ def _plan_stage(
 ) -> StagePlan:
     result = StagePlan()
     unrenderable = _scenes_without_needs(stage, scenes, plans, book)
-    assets = Asset.objects.filter(scene__in=scenes, stage=stage.name).select_related("scene").order_by("position")
-    for asset in assets:
-        reason = _skip_reason(asset, request, is_off=is_off, unrenderable=unrenderable)
+    published = published_of(scenes) if stage.needs or stage.waits_for else {}
+    assets = Asset.objects.filter(scene__in=scenes, stage=stage.name).select_related("scene", "published")
+    for asset in assets.order_by("position"):
+        reason = _skip_reason(asset, request, is_off=is_off, unrenderable=unrenderable, published=published)
         if reason:
             result.skip(reason, asset)
         else:
@@ -150,15 +152,19 @@ def _plan_stage(
     return result
 
 
-def _skip_reason(asset: Asset, request: Request, *, is_off: bool, unrenderable: dict[int, str]) -> str:
+def _skip_reason(
+    asset: Asset, request: Request, *, is_off: bool, unrenderable: dict[int, str], published: Published
+) -> str:
     if is_off:
         return "layer_disabled"
     if not any(character.isalnum() for character in asset.scene.text):
         return "nothing_to_render"
-    if not request.rebuild_all and asset.state == State.READY and not asset.scene.recheck:
-        return "ready"
-    if not request.rebuild_all and _is_queued(asset):
-        return "already_queued"
+    if not request.rebuild_all:
+        if asset.published is not None and asset.state == State.READY:
+            if not is_stale(asset, asset.published, published):
+                return "ready"
+        elif _is_queued(asset):
+            return "already_queued"
     return unrenderable.get(asset.scene_id, "")
 
 

@@ -12,7 +12,7 @@ from generation.exceptions import (
     UnknownStage,
 )
 from generation.lifecycle import State
-from generation.models import Asset, Command, ForceSet, JournalEntry, LayerConfig, Scene, Target, Task
+from generation.models import Artifact, Asset, Command, ForceSet, JournalEntry, LayerConfig, Scene, Target, Task
 from tests.factories.books import images_of, make_book
 
 pytestmark = pytest.mark.django_db
@@ -179,3 +179,33 @@ def test_a_command_that_rolls_back_leaves_nothing(actor):
         raise ZeroDivisionError
     assert not Command.objects.exists()
     assert not Target.objects.exists()
+
+
+def published(asset, **inputs):
+    artifact = Artifact.objects.create(
+        asset=asset, version=1, dispatch_id=f"d{asset.pk}", content_version=1, audio_config_version=1, inputs=inputs
+    )
+    Asset.objects.filter(pk=asset.pk).update(state=State.READY, published=artifact)
+    return artifact
+
+
+def test_what_is_ready_and_current_is_kept_also_while_its_scene_waits_to_be_looked_at(actor):
+    book = make_book(scenes=1)
+    published(images_of(book)[0])
+    Scene.objects.update(recheck=True)
+    assert skipped(regenerate.apply(Request(book.pk, ("image",)), actor)) == {"ready": 1}
+
+
+def test_what_is_ready_but_made_from_older_inputs_is_generated_without_waiting_to_be_marked(actor):
+    book = make_book(scenes=2)
+    for image, video in zip(images_of(book), book.assets.filter(stage="video").order_by("position"), strict=True):
+        published(video, image=published(image).pk)
+    first, second = book.scenes.all()
+    Scene.objects.filter(pk=first.pk).update(content_version=2)
+    newer = Artifact.objects.create(
+        asset=images_of(book)[1], version=2, dispatch_id="newer", content_version=1, audio_config_version=1
+    )
+    Asset.objects.filter(scene=second, stage="image").update(published=newer)
+    answer = regenerate.plan(Request(book.pk, ("image", "video"))).answer()
+    assert answer["stages"]["image"] == {"targets": 1, "skipped": {"ready": 1}}
+    assert answer["stages"]["video"] == {"targets": 2, "skipped": {}}

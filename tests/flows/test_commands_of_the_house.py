@@ -1,0 +1,173 @@
+"""The commands a person types, run as processes of their own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from animastor_site.embedded import servers
+from animastor_site.embedded.layout import layout_for
+from tests.processes import PROJECT
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A state directory of its own, as a fresh clone has."""
+    with tempfile.TemporaryDirectory(prefix="animastor-home-", ignore_cleanup_errors=True) as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+        layout = layout_for(Path(directory) / "servers")
+        servers.release_keeper(layout)
+        servers.stop(layout)
+
+
+def start(home: Path, *arguments: str, **extra: str) -> "subprocess.Popen[str]":
+    environment = {name: value for name, value in os.environ.items() if name not in ("ARTIFACT_ROOT", "SECRET_KEY")}
+    environment |= {"ANIMASTOR_STATE_DIR": str(home), "ANIMASTOR_REDIS_DB": "0", "PYTHONUNBUFFERED": "1", **extra}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=PROJECT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(home: Path, *arguments: str, **extra: str) -> tuple[int, str, str]:
+    process = start(home, *arguments, **extra)
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out, err
+
+
+def both_stopped(home: Path) -> bool:
+    status = servers.status(layout_for(home / "servers"))
+    return (status.postgres_pid, status.valkey_pid) == (None, None)
+
+
+def test_demo_once_renders_the_sample_and_a_second_run_finds_it_ready(home):
+    code, out, err = run(home, "demo", "--once", "--json")
+    assert code == 0, err
+    (line,) = out.splitlines()
+    told = json.loads(line)
+    assert told["stages"] == {"image": {"ready": told["scenes"]}}
+    assert told["scenes"] > 5
+    pictures = list(Path(told["artifacts"]).glob("*/*.webp"))
+    assert len(pictures) == 2 * told["scenes"]
+    wait_until(lambda: both_stopped(home))
+    code, out, _ = run(home, "demo", "--once", "--json")
+    again = json.loads(out)
+    assert (code, again["scenes"]) == (0, told["scenes"])
+    assert list(Path(told["artifacts"]).glob("*/*.webp")) == pictures
+
+
+def lines_until(process: "subprocess.Popen[str]", wanted: str) -> list[str]:
+    lines = []
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.append(line.strip())
+        if wanted in line:
+            return lines
+    raise AssertionError(f"{wanted!r} was not said: {lines}")
+
+
+def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started(home):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        demo = start(home, "demo", "--port", str(port))
+        said = "\n".join(lines_until(demo, "password"))
+        assert f"http://127.0.0.1:{port}/" not in said
+        address = next(word for word in said.split() if word.startswith("http://"))
+        with urllib.request.urlopen(f"{address}admin/login/") as page:  # noqa: S310 - our own address
+            assert "Animastor" in page.read().decode()
+        children = psutil.Process(demo.pid).children(recursive=True)
+        names = {" ".join(child.cmdline()[1:4]) for child in children if "manage.py" in child.cmdline()}
+        assert {"manage.py tick --loop", "manage.py rqworker gpu-image"} <= names
+        demo.send_signal(signal.SIGINT)
+        demo.communicate(timeout=60)
+    psutil.wait_procs(children, timeout=20)
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    wait_until(lambda: both_stopped(home))
+
+
+def test_killing_the_demo_ends_its_processes_and_its_servers(home):
+    demo = start(home, "demo", "--port", "18000")
+    lines_until(demo, "password")
+    children = psutil.Process(demo.pid).children(recursive=True)
+    demo.kill()
+    demo.communicate()
+    wait_until(lambda: both_stopped(home))
+    ours = [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    psutil.wait_procs(ours, timeout=20)
+    assert not [child for child in ours if child.is_running() and "manage.py" in child.cmdline()]
+
+
+def test_services_start_stays_until_services_stop(home):
+    code, out, err = run(home, "services", "start")
+    assert (code, out.count("running, pid")) == (0, 2), err
+    status = json.loads(run(home, "services", "status", "--json")[1])
+    assert status["kept"]
+    assert None not in status.values()
+    assert run(home, "migrate", "-v", "0")[0] == 0
+    code, out, err = run(home, "tick", "--json")
+    assert code == 0, err
+    assert set(json.loads(out)) == {
+        "total_active",
+        "processed",
+        "dispatched",
+        "throttled",
+        "skipped",
+        "completed",
+        "deferred",
+        "blocked",
+        "errors",
+        "duration_ms",
+    }
+    assert run(home, "services", "stop")[1] == "Stopped.\n"
+    wait_until(lambda: both_stopped(home))
+    assert run(home, "services", "stop")[1] == "Nothing was running.\n"
+
+
+def test_services_have_nothing_to_do_when_both_addresses_are_set(home):
+    urls = {"DATABASE_URL": "postgres://nobody@nowhere/x", "REDIS_URL": "redis://nowhere", "SECRET_KEY": "x"}
+    assert "Nothing is embedded" in run(home, "services", "start", **urls)[1]
+
+
+def test_a_deployment_without_a_secret_key_does_not_start(home):
+    code, _, err = run(home, "check", DATABASE_URL="postgres://nobody@nowhere/x")
+    assert code != 0
+    assert "SECRET_KEY" in err.splitlines()[-1]
+
+
+def test_rqcron_puts_a_json_tick_on_its_queue(home):
+    run(home, "services", "start")
+    run(home, "migrate", "-v", "0")
+    cron = start(home, "rqcron", "dispatch.schedule")
+    worker = start(home, "rqworker", "tick")
+    try:
+        seen = []
+
+        def a_tick_ran() -> bool:
+            seen.append(json.loads(run(home, "shell", "-v", "0", "-c", COUNT_REPORTS)[1]))
+            return seen[-1] > 0
+
+        wait_until(a_tick_ran)
+    finally:
+        for process in (cron, worker):
+            process.terminate()
+            process.communicate()
+
+
+COUNT_REPORTS = "from dispatch.models import TickReport; print(TickReport.objects.count())"

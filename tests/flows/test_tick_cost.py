@@ -1,0 +1,38 @@
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dispatch.hubs.rq.hub import RqHub
+from dispatch.models import Dispatch, Job
+from dispatch.tick import run_tick
+from generation.commands import regenerate
+from tests.factories.books import make_book
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def always_staffed(monkeypatch):
+    monkeypatch.setattr(RqHub, "workers", lambda self: {"audio": 1, "image": 1, "video": 1})
+
+
+def cost_of_two_ticks(scenes, actor, empty_redis, round_trips) -> list[tuple[int, int]]:
+    """Return (SQL statements, Redis round trips) of a tick that dispatches and of one that finds the quota in use."""
+    Dispatch.objects.all().delete()
+    empty_redis.flushdb()
+    book = make_book(scenes=scenes)
+    regenerate.apply(regenerate.Request(book.pk), actor)
+    costs = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as statements:
+            trips = round_trips(run_tick)
+        costs.append((len(statements), trips))
+    assert Job.objects.filter(status=Job.Status.SENT, dispatch__stage="image").count() == 4
+    book.delete()
+    return costs
+
+
+def test_a_tick_costs_the_same_for_20_and_for_2000_scenes(actor, empty_redis, round_trips, always_staffed):
+    cost_of_two_ticks(20, actor, empty_redis, round_trips)  # scripts are loaded once per process
+    few = cost_of_two_ticks(20, actor, empty_redis, round_trips)
+    assert cost_of_two_ticks(2000, actor, empty_redis, round_trips) == few

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from dispatch.demo.setting_up import ensure_sample
+from generation.exceptions import ImportRefused
+from generation.importing.record import import_book
+from generation.importing.splitting import LONGEST_S, SHORTEST_S, narration_s
+from generation.importing.text import read_text
+from generation.lifecycle import State
+from generation.models import Book, Command
+
+pytestmark = pytest.mark.django_db
+
+STRANGE_KEYS = ["a:b", "a/b", "..", "%2F", "a b", "+", "#", "*", "[x]", "🐳👨‍👩‍👧", "مرحبا", "k" * 200]
+
+
+def parsed():
+    return read_text(b"Chapter 1\n\nIt was night. The sea was dark.\n\nChapter 2\n\nIt was day.", "x.txt")
+
+
+def test_an_import_makes_chapters_scenes_and_one_asset_per_stage_and_starts_nothing():
+    book = import_book(parsed(), "x")
+    assert list(book.chapters.values_list("number", "title")) == [(1, "Chapter 1"), (2, "Chapter 2")]
+    assert list(book.scenes.values_list("position", "number", "text")) == [
+        (1, 1, "It was night. The sea was dark."),
+        (2, 1, "It was day."),
+    ]
+    assert set(book.assets.values_list("stage", "position", "state")) == {
+        (stage, position, State.NEW) for stage in ("audio", "image", "video") for position in (1, 2)
+    }
+    assert not Command.objects.exists()
+
+
+@pytest.mark.parametrize("key", STRANGE_KEYS)
+def test_any_printable_text_is_a_key(key):
+    assert import_book(parsed(), key).key == key
+
+
+@pytest.mark.parametrize("key", ["", "  ", "a\x00b", "\ud800", "k" * 201, "a\nb"])
+def test_a_key_that_is_no_printable_text_is_refused_and_leaves_nothing(key):
+    with pytest.raises(ImportRefused):
+        import_book(parsed(), key)
+    assert not Book.objects.exists()
+
+
+def test_a_key_that_is_taken_is_refused():
+    import_book(parsed(), "x")
+    with pytest.raises(ImportRefused, match="already a book with the key 'x'"):
+        import_book(parsed(), "x")
+    assert Book.objects.count() == 1
+
+
+def test_the_sample_is_three_chapters_of_scenes_of_20_to_60_seconds():
+    book = ensure_sample()
+    assert (book.author, book.language, book.chapters.count()) == ("Herman Melville", "en", 3)
+    assert all(SHORTEST_S <= narration_s(text) <= LONGEST_S for text in book.scenes.values_list("text", flat=True))
+    assert ensure_sample() == book
+
+
+def test_the_command_line_imports_a_file_and_says_what_came_of_it(tmp_path, capsys):
+    file = tmp_path / "дорога.txt"
+    file.write_bytes("Глава 1\n\nНаступил вечер. Путник вышел на дорогу.".encode("cp1251"))
+    call_command("import_book", str(file), "--json", "--encoding", "cp1251")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["key"], told["chapters"], told["scenes"], told["encoding"]) == ("дорога", 1, 1, "cp1251")
+
+
+@pytest.mark.parametrize(("content", "message"), [(None, "cannot be read"), (b"", "contains no text")])
+def test_the_command_line_refuses_a_bad_file_in_words(tmp_path, content, message):
+    file = tmp_path / "x.txt"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(CommandError, match=message):
+        call_command("import_book", str(file))
+    assert not Book.objects.exists()
