@@ -1,8 +1,11 @@
 """Start a server process, wait for it, look at it, end it."""
 
+import ctypes
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +18,8 @@ from .errors import EmbeddedError
 START_TIMEOUT_S = 60.0
 POLL_S = 0.02
 LOG_TAIL_LINES = 15
+REMOVE_TIMEOUT_S = 10.0
+PR_SET_PDEATHSIG = 1
 
 
 def clean_environment() -> dict[str, str]:
@@ -53,6 +58,20 @@ def start_server(
     child.kill()
     child.wait()
     raise EmbeddedError(f"{name} was not ready after {START_TIMEOUT_S:.0f} s.\n{log_tail(log)}")
+
+
+def die_with_parent() -> None:
+    """Run in a child before its program: Linux then ends it when we are killed. Elsewhere it does nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory that a dying process may still be writing to; give up after REMOVE_TIMEOUT_S."""
+    deadline = time.monotonic() + REMOVE_TIMEOUT_S
+    while path.exists() and time.monotonic() < deadline:
+        shutil.rmtree(path, ignore_errors=True)
+        time.sleep(POLL_S)
 
 
 def log_tail(log: Path) -> str:

@@ -1,7 +1,6 @@
 """The embedded PostgreSQL: create the data directory, start, adopt, stop."""
 
 import secrets
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 
 from .account import Account
 from .binaries import postgres_bindir, postgres_major
-from .children import clean_environment, end, log_tail, runs_with, start_server
+from .children import clean_environment, die_with_parent, end, log_tail, remove_tree, runs_with, start_server
 from .errors import EmbeddedError
 from .layout import POSTGRES_SOCKET, Layout
 
@@ -75,7 +74,7 @@ def _address(layout: Layout) -> str:
 def _create_cluster(bindir: Path, data: Path, layout: Layout, account: Account) -> None:
     """Run initdb into a temporary name and rename: a killed initdb leaves a directory that never works."""
     for leftover in data.parent.glob(f"{data.name}.new-*"):
-        shutil.rmtree(leftover)
+        remove_tree(leftover)
     if data.exists():
         _refuse_foreign(data, account)
         return
@@ -96,6 +95,7 @@ def _create_cluster(bindir: Path, data: Path, layout: Layout, account: Account) 
             env=clean_environment(),
             cwd="/",
             timeout=INITDB_TIMEOUT_S,
+            preexec_fn=die_with_parent,
             **account.popen_options(),  # type: ignore[call-overload]
         )
     if result.returncode != 0:

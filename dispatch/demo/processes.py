@@ -1,6 +1,5 @@
 """The processes of a demonstration, started together and ended together."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -13,7 +12,8 @@ from typing import IO
 
 from django.conf import settings
 
-PR_SET_PDEATHSIG = 1
+from animastor_site.embedded.children import die_with_parent
+
 # A worker finishes the picture it is drawing.
 PATIENCE_S = 15.0
 POLL_S = 0.1
@@ -45,7 +45,7 @@ class Processes:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - no threads run before the children are started
+                preexec_fn=die_with_parent,
             )
         child = Child(name, process, path)
         self.children.append(child)
@@ -73,8 +73,3 @@ def log_tail(path: Path, lines: int = 15) -> str:
     file: IO[str]
     with path.open(encoding="utf-8", errors="replace") as file:
         return "".join(file.readlines()[-lines:])
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -88,8 +88,8 @@ def test_users_that_start_at_the_same_moment_share_one_pair_of_servers(state, la
     assert [user.stdout.readline() for user in users if user.stdout] == [b"holding\n"] * 4
     serving = [
         process.pid
-        for process in psutil.process_iter()
-        if process.name() == "postgres" and str(layout.state) in " ".join(process.cmdline())
+        for process in psutil.process_iter(["name", "cmdline"])
+        if process.info["name"] == "postgres" and str(layout.state) in " ".join(process.info["cmdline"] or [])
     ]
     assert serving == [pids(layout)[0]]
     for user in users:
@@ -194,11 +194,8 @@ def test_without_any_server_program_the_error_names_the_variables(layout, monkey
         use(layout)
 
 
-def test_a_server_that_ends_at_once_shows_the_end_of_its_log(layout, monkeypatch, tmp_path):
-    tmp_path.chmod(0o755)
-    for parent in list(tmp_path.parents)[:2]:
-        parent.chmod(0o755)
-    broken = tmp_path / "valkey-server"
+def test_a_server_that_ends_at_once_shows_the_end_of_its_log(state, layout, monkeypatch):
+    broken = state.parent / "valkey-server"
     broken.write_text("#!/bin/sh\necho the disk is on fire\nexit 3\n")
     broken.chmod(0o755)
     monkeypatch.setenv("REDIS_SERVER_BIN", str(broken))

@@ -102,6 +102,7 @@ class Command(BaseCommand):
         processes.start("tick", ["manage.py", "tick", "--loop"])
         port = _free_port(first_port)
         web = ["-m", "gunicorn", "animastor_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"]
+        web.append("--no-control-socket")
         processes.start("web", web)
         _wait_for_port(port)
         self.stdout.write(f"\nAnimastor runs at http://127.0.0.1:{port}/\n  user      {name}\n  password  {password}\n")
