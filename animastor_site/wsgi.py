@@ -5,3 +5,8 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "animastor_site.settings")
 
 application = get_wsgi_application()
+
+# Only after the applications are loaded: a web server on another storage would show nothing and must not start.
+from generation.store import verify_identity  # noqa: E402
+
+verify_identity()

@@ -1,0 +1,37 @@
+import pytest
+import redis
+from django.db import transaction
+
+from dispatch.capacity.scripts import client
+from dispatch.models import TickLease
+from dispatch.ring import ring
+from generation.models import Book
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_redis_is_not_called_inside_an_open_transaction():
+    with transaction.atomic(), pytest.raises(RuntimeError, match="Redis inside an open transaction"):
+        client().ping()
+    assert client().ping()
+
+
+def test_a_book_is_not_locked_outside_a_transaction():
+    with pytest.raises(RuntimeError, match="no lock"):
+        Book.objects.lock([1])
+
+
+def test_a_ring_is_noted_also_when_no_tick_worker_can_be_woken(monkeypatch):
+    def away():
+        raise redis.ConnectionError("nobody there")
+
+    monkeypatch.setattr("dispatch.ring._queue", away)
+    ring()
+    assert TickLease.objects.get().rung_at is not None
+
+
+def test_rings_without_a_tick_worker_do_not_pile_up(empty_redis):
+    for _ in range(5):
+        ring()
+        empty_redis.delete("rq:job:tick-ring")  # as its time to live would
+    assert empty_redis.llen("rq:queue:tick") == 1
