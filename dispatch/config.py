@@ -29,7 +29,6 @@ class Config:
     resend_unknown_after: timedelta = timedelta(seconds=60)
     submit_budget: timedelta = timedelta(seconds=10)
     submit_parallel: int = 4
-    clear_budget: timedelta = timedelta(seconds=3)
     clear_for: timedelta = timedelta(hours=1)
 
 

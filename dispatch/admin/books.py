@@ -214,7 +214,13 @@ def _plan_row(book: Book, name: StageName, plan: regenerate.StagePlan, workers: 
 def _started(book: Book, answer: dict[str, Any]) -> str:
     if not answer["targets"]:
         return f"{book.title}: nothing to do, everything asked for is ready or queued."
-    return f"{book.title}: {answer['targets']} assets are queued."
+    queued = [_amount(stage, plan["targets"]) for stage, plan in answer["stages"].items() if plan["targets"]]
+    return f"{book.title}: {', '.join(queued)} queued."
+
+
+def _amount(stage: str, number: int) -> str:
+    noun = STAGES[StageName(stage)].noun
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _stopped(book: Book, answer: dict[str, Any]) -> str:

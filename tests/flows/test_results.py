@@ -1,61 +1,26 @@
 """Results: accepted once, whatever comes twice, late, early, in parallel, or for something that is gone."""
 
-import io
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
-from PIL import Image
 
-from dispatch.failures import Failure, FailureType
 from dispatch.models import Dispatch, Job
-from dispatch.results.accept import accept, accept_error, claim
+from dispatch.results.accept import accept
 from dispatch.results.finalise import finalise_if_active
 from dispatch.results.outcomes import Published, Rejection
 from dispatch.tick import run_tick
 from generation import store
-from generation.commands import cancel, regenerate
+from generation.commands import cancel
 from generation.lifecycle import State
-from generation.models import Artifact, Asset, Book, JournalEntry, Scene, Target, Task
+from generation.models import Artifact, Book, JournalEntry, Target, Task
 from tests.capacity import leases
-from tests.doubles.pictures import deliver, store_picture, webp
-from tests.factories.books import images_of, make_book
+from tests.doubles.pictures import deliver, store_picture
+from tests.factories.books import make_book
+from tests.flows.asking import again, ask, image, send, stored_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def dispatch(hub, actor) -> Dispatch:
-    """An active dispatch of the one picture of a book."""
-    book = make_book(scenes=1)
-    regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
-    run_tick(hub)
-    return Dispatch.objects.get()
-
-
-def again(dispatch, actor, hub) -> Dispatch:
-    """Ask again and return the dispatch that replaced the one given."""
-    regenerate.apply(regenerate.Request(dispatch.book_pk, ("image",), rebuild_all=True), actor)
-    run_tick(hub)
-    return Dispatch.objects.get(status=Dispatch.Status.ACTIVE)
-
-
-def image() -> Asset:
-    return Asset.objects.get(stage="image")
-
-
-def send(dispatch, files, *, job_id=None, build_id=None, dispatch_id=None):
-    return accept(
-        dispatch.dispatch_id if dispatch_id is None else dispatch_id,
-        job_id or Job.objects.get(dispatch=dispatch).job_id,
-        str(dispatch.build_id) if build_id is None else build_id,
-        files,
-    )
-
-
-def stored_files() -> list[str]:
-    return [name for folder in store.storage().listdir("")[0] for name in store.storage().listdir(folder)[1]]
 
 
 def test_a_result_publishes_the_picture_frees_the_lease_and_closes_the_target(dispatch):
@@ -109,7 +74,7 @@ def test_a_hub_that_calls_back_inside_the_submit_call_and_again_is_accepted_once
         connection.close()
 
     hub.on_submit = call_back
-    regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
+    ask(book, actor)
     run_tick(hub)
     assert [answer.rejection for answer in answers] == [None, Rejection.ALREADY_FINALIZED]
     assert image().state == State.READY
@@ -204,104 +169,3 @@ def test_a_result_after_redis_was_emptied_still_counts(dispatch, empty_redis):
     empty_redis.flushdb()
     assert deliver(dispatch).rejection is None
     assert image().state == State.READY
-
-
-def flat_png_called_webp() -> bytes:
-    buffer = io.BytesIO()
-    Image.effect_noise((64, 36), 80).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def tiny() -> bytes:
-    buffer = io.BytesIO()
-    Image.effect_noise((8, 8), 90).convert("RGB").save(buffer, "WEBP", lossless=True)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"x" * 99, b"not a picture " * 50, webp()[:-200], flat_png_called_webp(), tiny()],
-    ids=["empty", "too short", "no picture", "cut off", "another format", "8 pixels"],
-)
-def test_a_file_that_is_no_picture_is_bad_output_and_a_bounded_retry(dispatch, content):
-    assert deliver(dispatch, content).rejection == Rejection.BAD_OUTPUT
-    asset = image()
-    assert (asset.state, asset.retries_left, asset.published) == (State.PENDING, 9, None)
-    assert asset.deferral_reason == "retry_backoff"
-    assert Target.objects.get().status == Target.Status.OPEN
-    assert stored_files() == []
-
-
-def test_a_file_that_was_swapped_in_the_storage_is_bad_output(dispatch):
-    files = store_picture(dispatch)
-    store.storage().delete(files["main"].name)
-    assert send(dispatch, files).rejection == Rejection.BAD_OUTPUT
-
-
-def test_a_permanent_failure_fails_the_asset_after_one_attempt_and_the_task_with_counts(dispatch, hub):
-    failure = Failure(FailureType.PERMANENT, "nothing_to_render", "No words.")
-    accept_error(dispatch.dispatch_id, Job.objects.get().job_id, str(dispatch.build_id), failure)
-    run_tick(hub)
-    asset, task = image(), Task.objects.get()
-    assert (asset.state, asset.failure_reason, asset.failure_message) == (
-        State.FAILED,
-        "nothing_to_render",
-        "No words.",
-    )
-    assert (task.status, task.counts) == (Task.Status.FAILED, {"failed": 1})
-    assert leases("image") == {}
-
-
-def test_transient_failures_back_off_and_end_when_the_retries_are_used(dispatch, hub, actor):
-    waits = []
-    for _ in range(11):
-        active = Dispatch.objects.get(status=Dispatch.Status.ACTIVE)
-        failure = Failure(FailureType.TRANSIENT, "render_failed", "Out of paint.")
-        accept_error(active.dispatch_id, active.jobs.get().job_id, "", failure)
-        asset = image()
-        if asset.state == State.FAILED:
-            break
-        changed = JournalEntry.objects.filter(asset_pk=asset.pk).latest("at").at
-        waits.append(round((asset.deferred_until - changed).total_seconds()))
-        Asset.objects.update(deferred_until=None)
-        run_tick(hub)
-    assert waits == [5, 10, 20, 40, 80, 160, 300, 300, 300, 300]
-    assert (image().state, image().failure_reason) == (State.FAILED, "retry_budget_exceeded")
-    assert Target.objects.get().status == Target.Status.FAILED
-    assert Dispatch.objects.count() == 11
-
-
-def test_a_picture_made_from_an_older_text_is_not_published_and_made_again_from_the_present_one(dispatch, hub):
-    Scene.objects.update(text="The sea was calm.", content_version=2)
-    assert deliver(dispatch).rejection == Rejection.STALE_DISPATCH
-    assert (image().state, image().published, image().retries_left) == (State.DIRTY, None, 10)
-    run_tick(hub)
-    second = Dispatch.objects.get(status=Dispatch.Status.ACTIVE)
-    assert second.content_version == 2
-    assert "calm" in second.jobs.get().envelope["scene"]["text"]
-    assert deliver(second).rejection is None
-
-
-def test_three_versions_are_kept(dispatch, hub, actor):
-    deliver(dispatch)
-    for _ in range(4):
-        deliver(again(dispatch, actor, hub))
-    assert sorted(Artifact.objects.values_list("version", flat=True)) == [3, 4, 5]
-    assert image().published.version == 5
-
-
-def test_a_stale_ready_picture_is_marked_and_not_made_again_without_a_command(dispatch, hub):
-    deliver(dispatch)
-    Scene.objects.update(content_version=2, recheck=True)
-    for _ in range(3):
-        assert run_tick(hub).dispatched == 0
-    assert image().state == State.DIRTY
-    assert image().published is not None
-    assert images_of(Book.objects.get())[0].scene.recheck is False
-
-
-def test_an_envelope_that_was_changed_after_prepare_is_not_rendered(dispatch):
-    Job.objects.update(envelope={"scene": "something else"})
-    assert claim(dispatch.dispatch_id, Job.objects.get().job_id) == Rejection.DISPATCH_MISMATCH
-    dispatch.refresh_from_db()
-    assert dispatch.reason == "intent_corrupt"

@@ -67,7 +67,7 @@ def test_the_confirmation_shows_the_plan_and_changes_no_row(operator):
 def test_a_confirmed_regenerate_queues_the_pictures_in_the_operators_name(operator):
     book = make_book(scenes=3)
     page = post(operator, "regenerate_images", [book], confirmed="yes", key="k1")
-    assert "3 assets are queued" in text_of(page)
+    assert "3 pictures queued." in text_of(page)
     assert Command.objects.get().actor_name == "operator"
     assert {asset.state for asset in images_of(book)} == {State.PENDING}
     assert not book.assets.exclude(stage="image").exclude(state=State.NEW).exists()

@@ -149,10 +149,11 @@ def _fir(masks: Masks, x: float, foot: float, height: float) -> None:
 
 def _leafy(masks: Masks, x: float, foot: float, height: float, rng: np.random.Generator) -> None:
     masks.line([(x, foot), (x, foot - height * 0.7)], height * 0.045)
-    for _ in range(14):
-        dx, dy = rng.normal(0, 0.13), rng.normal(0, 0.11)
-        radius = height * float(rng.uniform(0.07, 0.13))
-        masks.ellipse(x + float(dx) * height, foot - height * (0.74 + float(dy)), radius, radius * 0.9)
+    for _ in range(40):
+        angle, reach = float(rng.uniform(0, 2 * np.pi)), float(np.sqrt(rng.uniform(0, 1)))
+        radius = height * float(rng.uniform(0.05, 0.10))
+        dx, dy = np.cos(angle) * reach * 0.20, np.sin(angle) * reach * 0.22
+        masks.ellipse(x + dx * height, foot - height * (0.74 + dy), radius, radius * 0.9)
 
 
 def _houses(masks: Masks, rng: np.random.Generator) -> None:
