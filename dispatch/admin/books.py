@@ -1,5 +1,6 @@
 """Books with their progress, and the commands on them. Every command shows its plan before it is given."""
 
+import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -21,11 +22,13 @@ from generation import selectors
 from generation.admin.readonly import ReadOnlyAdmin
 from generation.commands import cancel, regenerate
 from generation.commands.answers import Actor
-from generation.exceptions import GenerationError
+from generation.exceptions import GenerationError, InvalidRequest
 from generation.models import Book, Task
 from generation.stages import STAGES, StageName
 
 SHOWN_BOOKS = 50
+# Eighteen digits always fit the key column.
+PK = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,14 @@ class BookAdmin(ReadOnlyAdmin):
     def files(self, book: Any) -> SafeString:
         address = reverse("admin:generation_asset_changelist")
         return format_html('<a href="{}?book__id__exact={}&stage__exact=image">Pictures</a>', address, book.pk)
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Book]) -> HttpResponseBase | None:
+        """Refuse a selection that names no books; stock Django answers it with a server error."""
+        wrong = [pk for pk in request.POST.getlist(ACTION_CHECKBOX_NAME) if not PK.fullmatch(pk)]
+        if wrong:
+            self._refused(request, InvalidRequest(f"{wrong[0]!r} is no book."))
+            return None
+        return super().response_action(request, queryset)
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("generation.operate_book")

@@ -1,7 +1,10 @@
 """What the steps of one run share."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from django.db import DatabaseError
 
 from dispatch.hubs.base import Hub
 from dispatch.results.finalise import finalise_if_active
@@ -10,6 +13,8 @@ from generation.stages import StageName
 
 from .lease import Lease
 from .report import Report
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -36,5 +41,10 @@ class Run:
     capacity_ok: bool = True
 
     def finalise(self, dispatch_id: str, outcome: Outcome) -> bool:
-        """End a dispatch as `finalise_if_active` does, while the tick is ours."""
-        return finalise_if_active(dispatch_id, outcome, within=self.lease.transaction)
+        """End a dispatch as `finalise_if_active` does, while the tick is ours; a failure stops no other."""
+        try:
+            return finalise_if_active(dispatch_id, outcome, within=self.lease.transaction)
+        except DatabaseError as error:
+            logger.exception("dispatch %s was not ended", dispatch_id)
+            self.report.error("dispatch_error", message=f"{dispatch_id}: {error}")
+            return False

@@ -16,8 +16,8 @@ def validate_key(key: str) -> None:
     if len(key) > KEY_MAX:
         raise ValidationError(f"The key has {len(key)} characters; {KEY_MAX} is the most.", code="key_too_long")
     for character in key:
-        # Cf holds the joiners inside emoji and the marks of right-to-left text, so it is text.
-        if unicodedata.category(character) in {"Cc", "Cs", "Cn"}:
+        # Cf holds the joiners inside emoji and right-to-left marks, Cn the emoji newer than this Python: both are text.
+        if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
             raise ValidationError(f"The key contains {character!r}, which cannot be printed.", code="key_unprintable")
 
 

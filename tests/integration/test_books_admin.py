@@ -105,6 +105,22 @@ def test_a_layer_that_is_off_is_refused_with_the_reason(operator):
     assert "The command was not accepted. Nothing was started. Layer is off: image." in page
 
 
+@pytest.mark.parametrize("selected", ["abc", "1e3", "9" * 40, "-1", "\x00"])
+def test_a_selection_that_names_no_book_is_refused_in_words(operator, selected):
+    make_book(scenes=1)
+    fields = {"action": "regenerate_images", "_selected_action": [selected], "confirmed": "yes"}
+    response = operator.post(LIST, fields, follow=True)
+    assert response.status_code == 200
+    assert "is no book" in text_of(response)
+    assert not Command.objects.exists()
+
+
+def test_a_key_too_long_to_keep_is_refused_in_words(operator):
+    page = text_of(post(operator, "regenerate_images", [make_book()], confirmed="yes", key="k" * 300))
+    assert "The idempotency key must have 1 to 200 characters" in page
+    assert not Command.objects.exists()
+
+
 def test_stop_all_says_what_it_takes_away_and_does_it(operator):
     book = make_book(scenes=2)
     post(operator, "regenerate_images", [book], confirmed="yes", key="a")

@@ -13,7 +13,7 @@ from generation.models import Book, Command
 
 pytestmark = pytest.mark.django_db
 
-STRANGE_KEYS = ["a:b", "a/b", "..", "%2F", "a b", "+", "#", "*", "[x]", "🐳👨‍👩‍👧", "مرحبا", "k" * 200]
+STRANGE_KEYS = ["a:b", "🫨", "a/b", "..", "%2F", "a b", "+", "#", "*", "[x]", "🐳👨‍👩‍👧", "مرحبا", "k" * 200]
 
 
 def parsed():
@@ -38,7 +38,7 @@ def test_any_printable_text_is_a_key(key):
     assert import_book(parsed(), key).key == key
 
 
-@pytest.mark.parametrize("key", ["", "  ", "a\x00b", "\ud800", "k" * 201, "a\nb"])
+@pytest.mark.parametrize("key", ["", "  ", "a\x00b", "\ud800", "k" * 201, "a\nb", "a\u2028b"])
 def test_a_key_that_is_no_printable_text_is_refused_and_leaves_nothing(key):
     with pytest.raises(ImportRefused):
         import_book(parsed(), key)

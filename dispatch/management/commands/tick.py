@@ -4,7 +4,8 @@ import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, close_old_connections
+from django.db import Error as DatabaseAway
+from django.db import close_old_connections
 
 from dispatch.config import config
 from dispatch.models import TickLease
@@ -45,7 +46,7 @@ class Command(BaseCommand):
         """A database that is away costs this tick, not the loop."""
         try:
             report = run_tick()
-        except DatabaseError as error:
+        except DatabaseAway as error:
             self.stderr.write(f"tick failed: {error}")
             close_old_connections()
             return
@@ -73,7 +74,7 @@ class Command(BaseCommand):
 def _rung() -> bool:
     try:
         row = TickLease.objects.filter(id=1).values_list("rung_at", "started_at").first()
-    except DatabaseError:
+    except DatabaseAway:
         close_old_connections()
         return False
     return row is not None and row[0] is not None and (row[1] is None or row[0] > row[1])
