@@ -11,7 +11,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -81,7 +81,9 @@ class BookAdmin(ReadOnlyAdmin):
         address = reverse("admin:generation_asset_changelist")
         return format_html('<a href="{}?book__id__exact={}&stage__exact=image">Pictures</a>', address, book.pk)
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Book]) -> HttpResponseBase | None:
+    def response_action(  # type: ignore[override] # the stubs describe the signature of a later Django
+        self, request: HttpRequest, queryset: QuerySet[Book]
+    ) -> HttpResponse | None:
         """Refuse a selection that names no books; stock Django answers it with a server error."""
         wrong = [pk for pk in request.POST.getlist(ACTION_CHECKBOX_NAME) if not PK.fullmatch(pk)]
         if wrong:

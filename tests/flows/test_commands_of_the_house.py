@@ -41,6 +41,7 @@ def start(home: Path, *arguments: str, **extra: str) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
 
 
@@ -95,6 +96,7 @@ def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started
         children = psutil.Process(demo.pid).children(recursive=True)
         names = {" ".join(child.cmdline()[1:4]) for child in children if "manage.py" in child.cmdline()}
         assert {"manage.py tick --loop", "manage.py rqworker gpu-image"} <= names
+        # As a shell starts a background job: SIGINT ignored until the program asks for it.
         demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=60)
     psutil.wait_procs(children, timeout=20)

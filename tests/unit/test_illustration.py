@@ -5,10 +5,18 @@ import pytest
 from PIL import Image
 
 from dispatch.failures import FailureType, NothingToRender
+from dispatch.rendering import illustration
 from dispatch.rendering.illustration import draw_art, render, seed_of
 from dispatch.rendering.illustration.fonts import display_font
 from dispatch.rendering.illustration.painting import paint
 from dispatch.rendering.illustration.words import Look, Mood, Motif, look_of
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Everything scales with the picture's size; a sixteenth of the pixels tells the same."""
+    monkeypatch.setattr(illustration, "WIDTH", 480)
+    monkeypatch.setattr(illustration, "HEIGHT", 270)
 
 
 def envelope(text, title="The Whale"):

@@ -44,6 +44,8 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=FIRST_PORT, help="first port to try")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Both explicitly: a shell starts background jobs with SIGINT ignored.
+        signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _interrupt)
         began = time.monotonic()
         try:

@@ -34,6 +34,7 @@ class Command(BaseCommand):
         self._show(report, as_json=options["json"])
 
     def _loop(self, *, as_json: bool) -> None:
+        signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             while True:
