@@ -3,8 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 MANAGE := $(BIN)/python manage.py
-# Twice the cores of the smallest machine: much of the suite waits for processes.
-WORKERS ?= 4
+# Three times the cores of the smallest machine: much of the suite waits for processes.
+WORKERS ?= 6
 
 .PHONY: setup demo test check
 
