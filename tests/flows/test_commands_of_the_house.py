@@ -173,3 +173,10 @@ def test_rqcron_puts_a_json_tick_on_its_queue(home):
 
 
 COUNT_REPORTS = "from dispatch.models import TickReport; print(TickReport.objects.count())"
+
+
+def test_without_a_database_a_command_says_how_to_start_one_and_shows_no_traceback(home):
+    code, _, err = run(home, "tick", "--json")
+    assert code == 1
+    assert "manage.py services start" in err
+    assert "Traceback" not in err
