@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import signal
+import sys
 from typing import Any
 
 import rq
@@ -16,7 +17,7 @@ from rq.serializers import JSONSerializer
 from dispatch.config import config
 from dispatch.failures import Failure, FailureType, failure_of
 from dispatch.hubs.rq import keys
-from dispatch.rendering.registry import render_envelope
+from dispatch.rendering.registry import render_envelope, renderable_stages
 from dispatch.results.accept import Claimed, accept, accept_error, claim
 from generation import store
 from generation.store import StoredFile
@@ -45,6 +46,9 @@ class Worker(rq.Worker):
         super().__init__(*args, **options)
 
     def bootstrap(self, *args: Any, **options: Any) -> None:
+        stage = keys.stage_of_queue(self.queue_names()[0])
+        if stage is not None and stage not in renderable_stages():
+            sys.exit(f"Nothing here renders {stage}: this version has no renderer for that stage.")
         store.verify_identity()
         connections.close_all()
         super().bootstrap(*args, **options)

@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dispatch.models import StageWorkers
+from dispatch.rendering.registry import renderable_stages
 from generation import selectors
 from generation.admin.readonly import ReadOnlyAdmin
 from generation.commands import cancel, regenerate
@@ -212,6 +213,8 @@ def _counts(book: Any, stage: StageName) -> str:
 def _words(reason: str) -> str:
     """Return what an operator can do about a blocked task."""
     kind, _, stage = reason.partition(":")
+    if kind == "no_worker" and stage not in renderable_stages():
+        return f"Nothing renders {stage} yet. Stop {stage}, or wait for a version that does."
     if kind == "no_worker":
         return f"No {stage} worker is running. Start one with manage.py rqworker gpu-{stage}, then regenerate."
     return reason

@@ -180,3 +180,9 @@ def test_without_a_database_a_command_says_how_to_start_one_and_shows_no_traceba
     assert code == 1
     assert "manage.py services start" in err
     assert "Traceback" not in err
+
+
+def test_a_port_that_cannot_be_is_refused_before_anything_starts(home):
+    code, _, err = run(home, "demo", "--port", "99999")
+    assert (code, "--port must be a number" in err, "Traceback" in err) == (1, True, False)
+    assert both_stopped(home)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 
 import django_rq
 import psutil
@@ -20,7 +21,7 @@ from generation.commands import cancel, regenerate
 from generation.lifecycle import State
 from generation.models import ArtifactFile, Asset, Target, Task
 from tests.factories.books import images_of, make_book
-from tests.processes import worker
+from tests.processes import running, worker
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -195,3 +196,10 @@ def test_a_job_that_an_emptied_redis_lost_is_sent_again_free_of_charge(actor, em
     rq_id = keys.rq_job_id(dispatch.dispatch_id, dispatch.jobs.get().job_id)
     assert django_rq.get_queue("gpu-image").job_ids == [rq_id]
     assert images_of(book)[0].retries_left == 10
+
+
+def test_a_worker_for_a_stage_that_nothing_renders_does_not_start():
+    with running(["manage.py", "rqworker", "gpu-audio"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.wait(timeout=60) == 1
+        assert b"Nothing here renders audio" in process.stderr.read()
+    assert RqHub().workers()["audio"] == 0

@@ -48,6 +48,8 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _interrupt)
         began = time.monotonic()
+        if not 0 < options["port"] <= 65535 - PORTS:
+            raise CommandError(f"--port must be a number from 1 to {65535 - PORTS}.")
         try:
             hold = self._servers()
         except EmbeddedError as error:
