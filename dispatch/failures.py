@@ -26,13 +26,22 @@ class NothingToRender(RenderError):
     reason = "nothing_to_render"
 
 
+def storable(text: str) -> str:
+    """Return the text without what PostgreSQL cannot keep: NUL, and surrogates that stand alone."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
 @dataclass(frozen=True)
 class Failure:
-    """An error that a worker, the hub or we report about a dispatch."""
+    """An error that a worker, the hub or we report about a dispatch. Its texts may hold anything."""
 
     type: FailureType
     reason: str
     message: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", storable(self.reason))
+        object.__setattr__(self, "message", storable(self.message))
 
 
 def failure_of(error: BaseException) -> Failure:

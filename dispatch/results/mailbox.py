@@ -1,9 +1,12 @@
 """Results that a worker rendered but could not hand over."""
 
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from dispatch.failures import Failure, FailureType
-from dispatch.hubs.base import Hub, Undelivered
+from dispatch.hubs.base import Hub, JobRef, Undelivered
 from generation.store import StoredFile
 
 from .accept import accept, accept_error
@@ -11,27 +14,57 @@ from .accept import accept, accept_error
 logger = logging.getLogger(__name__)
 
 
-def collect(hub: Hub) -> int:
-    """Accept every waiting result once and let the hub forget it; return how many. Raises HubUnavailable."""
-    waiting = hub.undelivered()
-    for undelivered in waiting:
-        _deliver(undelivered)
+@dataclass(frozen=True)
+class Letter:
+    ref: JobRef
+    build_id: str
+    result: Mapping[str, StoredFile] | Failure
+
+
+def collect(hub: Hub) -> list[str]:
+    """Accept every waiting result once and let the hub forget it; return what went wrong with single letters.
+
+    A letter that says nothing we understand is forgotten; one that cannot be accepted now stays. Neither keeps the
+    others. Raises HubUnavailable.
+    """
+    problems = []
+    for undelivered in hub.undelivered():
+        try:
+            letter = _read(undelivered)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problems.append(f"{undelivered.ref.job_id}: unreadable: {error!r}")
+            hub.acknowledge(undelivered.ref)
+            continue
+        try:
+            _deliver(letter)
+        except Exception as error:
+            logger.exception("mailbox: %s stays", letter.ref.job_id)
+            problems.append(f"{letter.ref.job_id}: {error!r}")
+            continue
         hub.acknowledge(undelivered.ref)
-    return len(waiting)
+    return problems
 
 
-def _deliver(undelivered: Undelivered) -> None:
-    ref, payload = undelivered.ref, undelivered.payload
+def _read(undelivered: Undelivered) -> Letter:
+    payload = undelivered.payload
     build_id = str(payload.get("build_id", ""))
     if "files" in payload:
         files = {role: StoredFile.from_json(file) for role, file in payload["files"].items()}
-        answer = accept(ref.dispatch_id, ref.job_id, build_id, files)
+        return Letter(undelivered.ref, build_id, files)
+    return Letter(undelivered.ref, build_id, _failure(payload["error"]))
+
+
+def _failure(error: Mapping[str, Any]) -> Failure:
+    """Unknown types are transient, like everything we know nothing about."""
+    kind = error.get("type")
+    known = FailureType(kind) if kind in FailureType.values else FailureType.TRANSIENT
+    return Failure(known, str(error.get("reason", "render_failed")), str(error.get("message", "")))
+
+
+def _deliver(letter: Letter) -> None:
+    ref = letter.ref
+    if isinstance(letter.result, Failure):
+        answer = accept_error(ref.dispatch_id, ref.job_id, letter.build_id, letter.result)
     else:
-        error = payload.get("error", {})
-        failure = Failure(
-            FailureType(error.get("type", FailureType.TRANSIENT)),
-            str(error.get("reason", "render_failed")),
-            str(error.get("message", "")),
-        )
-        answer = accept_error(ref.dispatch_id, ref.job_id, build_id, failure)
+        answer = accept(ref.dispatch_id, ref.job_id, letter.build_id, letter.result)
     logger.info("mailbox: %s of dispatch %s: %s", ref.job_id, ref.dispatch_id, answer.rejection or "accepted")

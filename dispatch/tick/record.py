@@ -41,6 +41,8 @@ def _end_unsent(run: Run, sending: Sending) -> None:
             run.report.error("hub_unavailable", sending.asset_pk, str(sending.answer))
             if not _has_reached_hub(sending.dispatch_id):
                 run.finalise(sending.dispatch_id, Refused("hub_unavailable"))
+        case SubmissionUnknown():
+            run.report.error("ambiguous_post", sending.asset_pk, str(sending.answer))
         case HubRejected():
             run.report.error("hub_rejected", sending.asset_pk, str(sending.answer))
             failure = Failure(FailureType.PERMANENT, "hub_rejected", str(sending.answer))

@@ -51,7 +51,8 @@ def _sync(run: Run) -> None:
 
 def _read_mailbox(run: Run) -> None:
     try:
-        mailbox.collect(run.hub)
+        for problem in mailbox.collect(run.hub):
+            run.report.error("mailbox", message=problem)
     except HubError as error:
         run.report.error("hub_unavailable", message=str(error))
 

@@ -1,5 +1,6 @@
 """Step 6c: the outbox. Every reserved job of every active dispatch goes to the hub, always under the same ids."""
 
+import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from dispatch.hubs.base import Envelope, Hub, HubError, HubRejected, HubUnavaila
 from dispatch.models import Dispatch, Job
 
 from .context import Run
+
+logger = logging.getLogger(__name__)
 
 MOST_PER_TICK = 200
 
@@ -72,4 +75,8 @@ def _send(hub: Hub, job: Job) -> Sending:
         answer = hub.submit(envelope)
     except (HubUnavailable, HubRejected, SubmissionUnknown) as error:
         answer = error
+    except Exception as error:
+        # Nobody knows how far it came: keep the ids, and let the other jobs go out.
+        logger.exception("%s was not submitted", job.job_id)
+        answer = SubmissionUnknown(repr(error))
     return Sending(job.pk, dispatch.dispatch_id, dispatch.asset_pk, answer)

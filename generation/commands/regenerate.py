@@ -141,10 +141,13 @@ def _plan_stage(
 ) -> StagePlan:
     result = StagePlan()
     unrenderable = _scenes_without_needs(stage, scenes, plans, book)
+    blocked = _waiting_in_blocked_tasks(book, stage)
     published = published_of(scenes) if stage.needs or stage.waits_for else {}
     assets = Asset.objects.filter(scene__in=scenes, stage=stage.name).select_related("scene", "published")
     for asset in assets.order_by("position"):
-        reason = _skip_reason(asset, request, is_off=is_off, unrenderable=unrenderable, published=published)
+        reason = _skip_reason(
+            asset, request, is_off=is_off, unrenderable=unrenderable, published=published, blocked=blocked
+        )
         if reason:
             result.skip(reason, asset)
         else:
@@ -153,7 +156,13 @@ def _plan_stage(
 
 
 def _skip_reason(
-    asset: Asset, request: Request, *, is_off: bool, unrenderable: dict[int, str], published: Published
+    asset: Asset,
+    request: Request,
+    *,
+    is_off: bool,
+    unrenderable: dict[int, str],
+    published: Published,
+    blocked: set[int],
 ) -> str:
     if is_off:
         return "layer_disabled"
@@ -163,9 +172,17 @@ def _skip_reason(
         if asset.published is not None and asset.state == State.READY:
             if not is_stale(asset, asset.published, published):
                 return "ready"
-        elif _is_queued(asset):
+        elif _is_queued(asset) and asset.pk not in blocked:
             return "already_queued"
     return unrenderable.get(asset.scene_id, "")
+
+
+def _waiting_in_blocked_tasks(book: Book, stage: Stage) -> set[int]:
+    """Return assets that are queued but cannot start any more without a new command; this may be it."""
+    stuck = Target.objects.filter(
+        task__book=book, task__stage=stage.name, task__status=Task.Status.BLOCKED, status=Target.Status.OPEN
+    )
+    return set(stuck.filter(asset__state=State.PENDING).values_list("asset", flat=True))
 
 
 def _is_queued(asset: Asset) -> bool:

@@ -68,7 +68,7 @@ def test_without_a_worker_the_task_is_blocked_and_a_new_command_finishes_once_on
         wait_until(has_worker)
         run_tick()
         assert all_in(book, State.PENDING)
-        regenerate.apply(regenerate.Request(book.pk, ("image",), rebuild_all=True), actor)
+        regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
         tick_until(lambda: all_in(book, State.READY))
     run_tick()
     statuses = {task.pk: task.status for task in Task.objects.all()}

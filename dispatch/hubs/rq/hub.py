@@ -13,7 +13,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from rq import Queue
 from rq.command import send_stop_job_command
-from rq.exceptions import DuplicateJobError, InvalidJobOperation, NoSuchJobError
+from rq.exceptions import DeserializationError, DuplicateJobError, InvalidJobOperation, NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
@@ -100,11 +100,9 @@ class RqHub:
         found = []
         try:
             for rq_id in read_registers(connection).finished:
-                with suppress(NoSuchJobError):
-                    payload = Job.fetch(rq_id, connection=connection, serializer=JSONSerializer).return_value()
-                    if isinstance(payload, dict):
-                        ref = JobRef(payload["dispatch_id"], payload["job_id"], payload["stage"])
-                        found.append(Undelivered(ref, payload))
+                letter = _letter(rq_id, connection)
+                if letter is not None:
+                    found.append(letter)
         except redis.RedisError as error:
             raise HubUnavailable(str(error)) from error
         return found
@@ -160,6 +158,18 @@ def _connection() -> Redis:
     connection: Redis = django_rq.get_connection(keys.queue_name(StageName.IMAGE))
     connection.connection_pool.connection_kwargs.update(retry=Retry(NoBackoff(), 0), socket_timeout=5)
     return connection
+
+
+def _letter(rq_id: str, connection: Redis) -> Undelivered | None:
+    """Return what the finished job returned; None for a job that is not ours or says nothing."""
+    try:
+        job = Job.fetch(rq_id, connection=connection, serializer=JSONSerializer)
+        payload = job.return_value() if job.func_name == JOB_FUNCTION else None
+        if not isinstance(payload, dict):
+            return None
+        return Undelivered(JobRef(payload["dispatch_id"], payload["job_id"], payload["stage"]), payload)
+    except (NoSuchJobError, DeserializationError, KeyError, ValueError):
+        return None
 
 
 def _belongs(rq_id: str, scope: str, *, is_book: bool) -> bool:

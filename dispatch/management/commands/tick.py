@@ -1,4 +1,5 @@
 import json
+import logging
 import signal
 import time
 from typing import Any
@@ -12,6 +13,8 @@ from dispatch.models import TickLease
 from dispatch.tick import run_tick
 from dispatch.tick.report import Report
 from generation import store
+
+logger = logging.getLogger(__name__)
 
 POLL_S = 0.25
 
@@ -44,12 +47,15 @@ class Command(BaseCommand):
             return
 
     def _one(self, *, as_json: bool) -> None:
-        """A database that is away costs this tick, not the loop."""
+        """Whatever a tick meets costs this tick, not the loop."""
         try:
             report = run_tick()
         except DatabaseAway as error:
             self.stderr.write(f"tick failed: {error}")
             close_old_connections()
+            return
+        except Exception:
+            logger.exception("the tick failed")
             return
         if report is not None and (as_json or report.dispatched or report.errors):
             self._show(report, as_json=as_json)
