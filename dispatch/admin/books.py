@@ -10,7 +10,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -24,7 +24,8 @@ from generation.admin.readonly import ReadOnlyAdmin
 from generation.commands import cancel, regenerate
 from generation.commands.answers import Actor
 from generation.exceptions import GenerationError, InvalidRequest
-from generation.models import Book, Task
+from generation.lifecycle import State
+from generation.models import Asset, Book, Task
 from generation.stages import STAGES, StageName
 
 SHOWN_BOOKS = 50
@@ -119,10 +120,12 @@ class BookAdmin(ReadOnlyAdmin):
             for book, answer in shown
             for stage, numbers in answer["stages"].items()
         ]
-        queued = sum(answer["queued"] for _, answer in shown)
-        generating = sum(answer["generating"] for _, answer in shown)
+        totals = Asset.objects.filter(book__in=books.values("pk")).aggregate(
+            queued=Count("pk", filter=Q(state=State.PENDING)), generating=Count("pk", filter=Q(state=State.GENERATING))
+        )
         text = (
-            f"{queued} queued assets leave the queue and {generating} running generations are abandoned. "
+            f"{totals['queued']} queued assets leave the queue and "
+            f"{totals['generating']} running generations are abandoned. "
             "Finished files are kept. You can start again at any time."
         )
         return self._confirmation(
@@ -144,13 +147,15 @@ class BookAdmin(ReadOnlyAdmin):
             )
             return None
         workers = dict(StageWorkers.objects.values_list("stage", "count"))
-        rows = []
-        try:
-            for book in books[:SHOWN_BOOKS]:
+        rows: list[Row] = []
+        for book in books[:SHOWN_BOOKS]:
+            try:
                 planned = regenerate.plan(regenerate.Request(book.pk, stages))
-                rows += [_plan_row(book, name, plan, workers) for name, plan in planned.stages.items()]
-        except GenerationError as error:
-            self._refused(request, error)
+            except GenerationError as error:
+                self._refused(request, error, book)
+                continue
+            rows += [_plan_row(book, name, plan, workers) for name, plan in planned.stages.items()]
+        if not rows:
             return None
         columns = ("Will be generated", "Kept", "Already queued", "Left out", "Workers")
         return self._confirmation(request, books, title, rows, columns, "", decline="Cancel", may_rebuild=True)
@@ -168,10 +173,11 @@ class BookAdmin(ReadOnlyAdmin):
             try:
                 self.message_user(request, told(book, apply(book, actor, f"{key}:{book.pk}")), messages.SUCCESS)
             except GenerationError as error:
-                self._refused(request, error)
+                self._refused(request, error, book)
 
-    def _refused(self, request: HttpRequest, error: GenerationError) -> None:
-        text = f"The command was not accepted. Nothing was started. {error}"
+    def _refused(self, request: HttpRequest, error: GenerationError, book: Book | None = None) -> None:
+        subject = f"{book.title}: the" if book else "The"
+        text = f"{subject} command was not accepted. Nothing was started. {error}"
         self.message_user(request, text, messages.ERROR)
 
     def _confirmation(

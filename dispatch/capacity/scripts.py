@@ -12,6 +12,8 @@ from redis.retry import Retry
 
 from dispatch.guards import forbid_open_transaction
 
+from . import keys
+
 SOURCES = Path(__file__).parent / "lua"
 SOCKET_TIMEOUT_S = 5
 
@@ -52,6 +54,14 @@ def call(name: str, keys: list[str], args: list[Any]) -> Any:
         if str(error).startswith("FENCED"):
             raise Fenced(str(error)) from error
         raise CapacityUnavailable(str(error)) from error
+    except redis.RedisError as error:
+        raise CapacityUnavailable(str(error)) from error
+
+
+def held_fence() -> int:
+    """Return the highest fence Redis remembers, 0 when it remembers none. Raises CapacityUnavailable."""
+    try:
+        return int(client().get(keys.FENCE) or 0)
     except redis.RedisError as error:
         raise CapacityUnavailable(str(error)) from error
 

@@ -21,6 +21,7 @@ from generation.models import Artifact, ArtifactFile, Asset, Book, Scene, Target
 from generation.stages import STAGES, StageName
 
 from .outcomes import Cancelled, Failed, Outcome, Published, Refused
+from .refusals import GAVE_UP, is_last_refusal, refusal_values
 
 logger = logging.getLogger(__name__)
 
@@ -108,8 +109,9 @@ def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     artifact = _create_artifact(asset, dispatch, outcome)
     _move(dispatch, State.READY, published=artifact, refusal_reason="", refusal_count=0)
     _close_target(dispatch, Target.Status.DONE)
-    # What was made from this stage's earlier artifact is compared by the tick.
-    if any(asset.stage in (*stage.needs, *stage.waits_for) for stage in STAGES.values()):
+    # The tick compares what was made from this stage's earlier artifact, and whether an input of this one was replaced
+    # while it was in flight.
+    if dispatch.inputs or any(asset.stage in (*stage.needs, *stage.waits_for) for stage in STAGES.values()):
         Scene.objects.filter(pk=asset.scene_id).update(recheck=True)
 
 
@@ -160,12 +162,10 @@ def _roll_back_refused(dispatch: Dispatch, reason: str) -> None:
     """Back to pending by way of dirty, free of charge; the same reason twice running defers, ten times fails."""
     asset = _asset(dispatch)
     _close(dispatch, Dispatch.Status.CANCELLED, reason, jobs_to=Job.Status.STOPPING)
-    count = asset.refusal_count + 1 if asset.refusal_reason == reason else 1
-    if count >= config().refusals_before_failure:
-        _give_up(dispatch, reason, f"The hand-over failed {count} times running.")
+    if is_last_refusal(asset, reason):
+        _give_up(dispatch, reason, GAVE_UP)
         return
-    deferral = _deferral(config().capacity_deferral, reason) if count > 1 else {}
-    _move(dispatch, State.PENDING, reason=reason, refusal_reason=reason, refusal_count=count, **deferral)
+    _move(dispatch, State.PENDING, reason=reason, **refusal_values(asset, reason))
 
 
 def _give_up(dispatch: Dispatch, reason: str, message: str) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Greatest, Now
 
 from dispatch.capacity.leases import Fence
-from dispatch.capacity.scripts import CapacityUnavailable, server_time_s
+from dispatch.capacity.scripts import CapacityUnavailable, held_fence, server_time_s
 from dispatch.config import config
 from dispatch.models import TickLease
 
@@ -65,21 +65,31 @@ class Lease:
 def acquire() -> Lease | None:
     """Take the lease if nobody holds it; return None when another run does."""
     TickLease.objects.get_or_create(id=1)
-    offset = _redis_offset_s()
+    offset, held = _redis_clock_and_fence()
     taken_at = time.monotonic()
     owner = uuid.uuid4().hex
     free = TickLease.objects.filter(Q(expires_at__isnull=True) | Q(expires_at__lt=Now()), id=1)
-    taken = free.update(owner=owner, fence=F("fence") + 1, expires_at=Now() + config().tick_lease, started_at=Now())
+    taken = free.update(
+        owner=owner,
+        fence=Greatest(F("fence"), Value(held)) + 1,
+        expires_at=Now() + config().tick_lease,
+        started_at=Now(),
+    )
     if not taken:
         return None
     number = TickLease.objects.values_list("fence", flat=True).get(id=1, owner=owner)
     return Lease(owner, number, offset, taken_at)
 
 
-def _redis_offset_s() -> float | None:
-    """Return Redis's clock minus our monotonic one, or less: a pause in between must not stretch the lease."""
+def _redis_clock_and_fence() -> tuple[float | None, int]:
+    """Return Redis's clock minus our monotonic one, or less, and the fence it holds; (None, 0) when Redis is away.
+
+    A pause between the two clocks must not stretch the lease. The fence in PostgreSQL starts again when a database is
+    restored or made anew beside an old Redis, which would then refuse us for as many ticks as it is ahead.
+    """
     try:
+        held = held_fence()
         server_s = server_time_s()
     except CapacityUnavailable:
-        return None
-    return server_s - time.monotonic()
+        return None, 0
+    return server_s - time.monotonic(), held

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from itertools import groupby
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -14,15 +14,18 @@ from dispatch.envelopes import digest_of, envelope_of
 from dispatch.hubs.job_ids import job_id as wire_job_id
 from dispatch.models import Dispatch, Job
 from dispatch.rendering.registry import units_of, workflow_version
+from dispatch.results.refusals import GAVE_UP, is_last_refusal, refusal_values
 from generation import gate, journal, selectors
 from generation.lifecycle import DISPATCHABLE, State
-from generation.models import Asset, Book, LayerConfig
+from generation.models import Asset, Book, LayerConfig, Target
 from generation.stages import STAGES, StageName
 
 from .boundaries import Boundary, reach
 from .context import Candidate, Run
 
 logger = logging.getLogger(__name__)
+
+DISPATCH_ERROR = "dispatch_error"
 
 
 def prepare(run: Run, granted: Sequence[Candidate]) -> None:
@@ -35,7 +38,7 @@ def prepare(run: Run, granted: Sequence[Candidate]) -> None:
             prepared = _prepare_book(run, book_pk, batch)
         except DatabaseError as error:
             logger.exception("book %s was not prepared", book_pk)
-            run.report.error("dispatch_error", batch[0].asset_pk, str(error))
+            run.report.error(DISPATCH_ERROR, batch[0].asset_pk, str(error))
         reach(Boundary.AFTER_PREPARE_COMMIT)
         run.report.dispatched += len(prepared)
         _give_back(run, [candidate for candidate in batch if candidate.dispatch_id not in prepared])
@@ -52,13 +55,37 @@ def _prepare_book(run: Run, book_pk: int, batch: Sequence[Candidate]) -> set[str
         allowed = allowed.select_for_update(no_key=True, of=("self",)).order_by("pk")
         timeouts = selectors.job_timeouts_s([book_pk])
         prepared = {
-            candidate.dispatch_id
+            wanted[asset.pk].dispatch_id
             for asset in list(allowed)
-            if _write(run, asset, candidate := wanted[asset.pk], timeouts.get((book_pk, asset.stage)))
+            if _write_alone(run, asset, wanted[asset.pk], timeouts.get((book_pk, asset.stage)))
         }
         _note_served(locked[0], {candidate.stage for candidate in batch if candidate.dispatch_id in prepared})
         reach(Boundary.BEFORE_PREPARE_COMMIT)
     return prepared
+
+
+def _write_alone(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | None) -> bool:
+    """Write one asset behind a savepoint: what goes wrong with it is counted on it, and stops no other."""
+    try:
+        with transaction.atomic():
+            return _write(run, asset, candidate, timeout_s)
+    except Exception as error:
+        logger.exception("asset %s was not prepared", asset.pk)
+        run.report.error(DISPATCH_ERROR, asset.pk, repr(error))
+        _count_refusal(asset)
+        return False
+
+
+def _count_refusal(asset: Asset) -> None:
+    still = Asset.objects.filter(pk=asset.pk, intent=asset.intent)
+    if not is_last_refusal(asset, DISPATCH_ERROR):
+        still.update(**refusal_values(asset, DISPATCH_ERROR))
+        return
+    if still.move(DISPATCHABLE, State.FAILED, failure_reason=DISPATCH_ERROR, failure_message=GAVE_UP):
+        open_target = Target.objects.filter(asset=asset.pk, intent=asset.intent, status=Target.Status.OPEN)
+        open_target.update(status=Target.Status.FAILED)
+        change = journal.change_text(asset.state, State.FAILED)
+        journal.record("gave_up", asset.book, journal.Subject.of(asset), change=change, reason=DISPATCH_ERROR)
 
 
 def _write(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | None) -> bool:

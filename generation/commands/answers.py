@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -51,8 +52,8 @@ def answer_once(
     The same (actor, key) with the same body returns the first answer and changes nothing; with another body it
     raises IdempotencyConflict. Raises NotFound when the book is gone.
     """
-    if key is not None and not 0 < len(key) <= KEY_MAX:
-        raise InvalidRequest(f"The idempotency key must have 1 to {KEY_MAX} characters.")
+    if key is not None:
+        _require_key(key)
     try:
         with transaction.atomic():
             locked = Book.objects.lock([asked.book_pk])
@@ -69,6 +70,13 @@ def answer_once(
         if earlier is None:
             raise
         return earlier
+
+
+def _require_key(key: str) -> None:
+    if not 0 < len(key) <= KEY_MAX:
+        raise InvalidRequest(f"The idempotency key must have 1 to {KEY_MAX} characters.")
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in key):
+        raise InvalidRequest("The idempotency key contains a character that cannot be printed.")
 
 
 def _acted(

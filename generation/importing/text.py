@@ -30,6 +30,8 @@ ROMAN = r"(?=[ivxlc])(?:c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
 ORDINAL = rf"(?:\d{{1,3}}|{ROMAN}|[^\W\d_]+)"
 NAMED_HEADING = re.compile(rf"^(?:{HEADING_WORDS})(?:\s+{ORDINAL})?\s*(?:[.:—–-].*)?$", re.IGNORECASE)
 NUMBER_HEADING = re.compile(rf"^(?:\d{{1,3}}|{ROMAN})\.?$", re.IGNORECASE)
+# No pattern here may try a run of blank lines in more than one way.
+BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 HEADER_FIELD = re.compile(r"^(title|author|language)\s*:\s*(.+)$", re.IGNORECASE)
 GUTENBERG_START = re.compile(r"^\*{3}\s*START OF.*\*{3}\s*$", re.IGNORECASE | re.MULTILINE)
 GUTENBERG_END = re.compile(r"^\*{3}\s*END OF", re.IGNORECASE | re.MULTILINE)
@@ -46,17 +48,25 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
     text, used = _decode(data, encoding)
     if "\x00" in text:
         raise ImportRefused("The file contains NUL characters; it is not a text file.")
+    if not _is_text(text):
+        raise ImportRefused(f"Read as {used}, the file contains half characters. Name its encoding with --encoding.")
     header, body = _split_header(text.replace("\r\n", "\n").replace("\r", "\n"))
     chapters = _chapters(_paragraphs(body))
     if not chapters:
         raise ImportRefused("The file contains no text.")
     return ParsedBook(
-        title=header.get("title", PurePath(filename).stem.replace("_", " ").strip() or "Untitled")[:500],
+        title=header.get("title", _title_of(filename))[:500],
         author=header.get("author", "")[:500],
         language=_language(header.get("language", "")),
         encoding=used,
         chapters=tuple(chapters),
     )
+
+
+def _title_of(filename: str) -> str:
+    """Return a title made of a file name; bytes of the name that are no UTF-8 become question marks."""
+    stem = PurePath(filename).stem.encode("utf-8", "replace").decode()
+    return stem.replace("_", " ").strip() or "Untitled"
 
 
 def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
@@ -72,7 +82,7 @@ def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
         pass
     best = from_bytes(data).best()
     if best is None:
-        raise ImportRefused("The encoding of the file is not recognised. Name it explicitly.")
+        raise ImportRefused("The encoding of the file is not recognised. Name it with --encoding.")
     return _decode_as(data, best.encoding)
 
 
@@ -83,6 +93,16 @@ def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
         raise ImportRefused(f"There is no encoding called {encoding!r}.") from None
     except UnicodeError as error:
         raise ImportRefused(f"The file is not {encoding}: {error}.") from None
+    except ValueError:
+        raise ImportRefused(f"{encoding!r} is no name of an encoding.") from None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _split_header(text: str) -> tuple[dict[str, str], str]:
@@ -112,7 +132,8 @@ def _language(value: str) -> str:
 
 def _paragraphs(body: str) -> list[str]:
     """Split at blank lines; a text without any has one paragraph a line."""
-    blocks = re.split(r"\n\s*\n", body) if re.search(r"\S\s*\n\s*\n\s*\S", body) else body.splitlines()
+    body = body.strip()
+    blocks = BLANK_LINES.split(body) if BLANK_LINES.search(body) else body.splitlines()
     return [joined for block in blocks if (joined := " ".join(block.split()))]
 
 

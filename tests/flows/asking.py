@@ -17,11 +17,11 @@ def states(book):
     return [asset.state for asset in images_of(book)]
 
 
-def again(dispatch, actor, hub) -> Dispatch:
+def again(dispatch, actor, hub, stage="image") -> Dispatch:
     """Ask again and return the dispatch that replaced the one given."""
     regenerate.apply(regenerate.Request(dispatch.book_pk, ("image",), rebuild_all=True), actor)
     run_tick(hub)
-    return Dispatch.objects.get(status=Dispatch.Status.ACTIVE)
+    return Dispatch.objects.get(status=Dispatch.Status.ACTIVE, stage=stage)
 
 
 def image() -> Asset:

@@ -8,7 +8,8 @@ from PIL import Image
 from dispatch.failures import Failure, FailureType
 from dispatch.models import Dispatch, Job
 from dispatch.results.accept import accept_error, claim
-from dispatch.results.outcomes import Rejection
+from dispatch.results.finalise import finalise_if_active
+from dispatch.results.outcomes import Published, Rejection
 from dispatch.tick import run_tick
 from generation import store
 from generation.lifecycle import State
@@ -16,7 +17,7 @@ from generation.models import Artifact, Asset, Book, JournalEntry, Scene, Target
 from tests.capacity import leases
 from tests.doubles.pictures import deliver, store_picture, webp
 from tests.factories.books import images_of
-from tests.flows.asking import again, image, send, stored_files
+from tests.flows.asking import again, ask, image, send, stored_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,3 +121,19 @@ def test_an_envelope_that_was_changed_after_prepare_is_not_rendered(dispatch):
     assert claim(dispatch.dispatch_id, Job.objects.get().job_id) == Rejection.DISPATCH_MISMATCH
     dispatch.refresh_from_db()
     assert dispatch.reason == "intent_corrupt"
+
+
+def test_a_video_whose_picture_was_replaced_while_it_was_in_flight_is_marked_out_of_date(dispatch, hub, actor):
+    book = dispatch.book
+    deliver(dispatch)
+    ask(book, actor, "video")
+    run_tick(hub)
+    video = Dispatch.objects.get(stage="video", status=Dispatch.Status.ACTIVE)
+    deliver(again(dispatch, actor, hub, stage="image"))
+    run_tick(hub)  # compares the scene while the video is still being made
+    assert not Scene.objects.filter(recheck=True).exists()
+    assert finalise_if_active(video.dispatch_id, Published(store_picture(video)))
+    assert Asset.objects.get(stage="video").state == State.READY
+    run_tick(hub)
+    assert Asset.objects.get(stage="video").state == State.DIRTY
+    assert run_tick(hub).dispatched == 0

@@ -4,16 +4,20 @@ import struct
 import zlib
 
 import pytest
+from django.db import DataError
 
+from dispatch.capacity import keys
+from dispatch.capacity.scripts import client
 from dispatch.failures import Failure, FailureType
 from dispatch.hubs.base import HubError, JobRef
-from dispatch.models import Dispatch, Job
+from dispatch.models import Dispatch, Job, TickLease
 from dispatch.results.accept import accept_error
 from dispatch.results.outcomes import Rejection
-from dispatch.tick import run_tick
+from dispatch.tick import prepare, run_tick
 from generation import store
 from generation.lifecycle import State
-from generation.models import Task
+from generation.models import Asset, Target, Task
+from tests.capacity import leases
 from tests.doubles.pictures import deliver, store_picture
 from tests.factories.books import images_of, make_book
 from tests.flows.asking import ask, image, states
@@ -123,3 +127,41 @@ def test_an_error_text_with_a_nul_is_kept_without_it(dispatch):
     failure = Failure(FailureType.PERMANENT, "render_failed", "a\x00b")
     accept_error(dispatch.dispatch_id, Job.objects.get().job_id, "", failure)
     assert image().failure_message == "ab"
+
+
+@pytest.mark.parametrize("error", [DataError("this row cannot be read"), ValueError("nor can this")])
+def test_one_asset_that_cannot_be_prepared_is_counted_and_stops_no_other_of_its_book(error, hub, actor, monkeypatch):
+    book = make_book(scenes=4)
+    ask(book, actor)
+    bad = images_of(book)[1].pk
+    write = prepare._write
+
+    def poisoned(run, asset, *rest):
+        if asset.pk == bad:
+            raise error
+        return write(run, asset, *rest)
+
+    monkeypatch.setattr(prepare, "_write", poisoned)
+    report = run_tick(hub)
+    assert [(problem["reason"], problem["asset"]) for problem in report.errors] == [("dispatch_error", bad)]
+    assert states(book) == [State.GENERATING, State.PENDING, State.GENERATING, State.GENERATING]
+    assert len(leases("image")) == 3
+    for number in range(2, 11):
+        Asset.objects.filter(pk=bad).update(deferred_until=None)
+        run_tick(hub)
+        stuck = Asset.objects.get(pk=bad)
+        assert (stuck.refusal_count, bool(stuck.deferred_until)) == ((number, True) if number < 10 else (9, False))
+    assert (stuck.state, stuck.failure_reason, stuck.retries_left) == (State.FAILED, "dispatch_error", 10)
+    assert not Target.objects.filter(asset=bad, status=Target.Status.OPEN).exists()
+    for dispatch in Dispatch.objects.filter(status="active"):
+        deliver(dispatch)
+    run_tick(hub)
+    assert Task.objects.get().counts == {"done": 3, "failed": 1}
+
+
+def test_a_restored_database_beside_an_old_redis_ticks_at_once(hub, actor):
+    book = make_book(scenes=1)
+    ask(book, actor)
+    client().set(keys.FENCE, 5000)
+    assert run_tick(hub).dispatched == 1
+    assert TickLease.objects.get().fence == 5001

@@ -102,7 +102,7 @@ def test_a_layer_that_is_off_is_refused_with_the_reason(operator):
     book = make_book(scenes=1)
     LayerConfig.objects.create(book=book, stage="image", enabled=False)
     page = text_of(post(operator, "regenerate_images", [book]))
-    assert "The command was not accepted. Nothing was started. Layer is off: image." in page
+    assert "the command was not accepted. Nothing was started. Layer is off: image." in page
 
 
 @pytest.mark.parametrize("selected", ["abc", "1e3", "9" * 40, "-1", "\x00"])
@@ -119,6 +119,23 @@ def test_a_key_too_long_to_keep_is_refused_in_words(operator):
     page = text_of(post(operator, "regenerate_images", [make_book()], confirmed="yes", key="k" * 300))
     assert "The idempotency key must have 1 to 200 characters" in page
     assert not Command.objects.exists()
+
+
+def test_one_book_with_its_layer_off_does_not_keep_the_others_from_their_plan(operator):
+    off, on = make_book(scenes=1), make_book(scenes=2)
+    LayerConfig.objects.create(book=off, stage="image", enabled=False)
+    page = text_of(post(operator, "regenerate_images", [off, on]))
+    assert f"{off.title}: the command was not accepted" in page
+    assert f"{on.title} Image 2" in page
+
+
+def test_the_sentence_of_a_stop_counts_all_books_also_those_not_listed(operator, monkeypatch):
+    monkeypatch.setattr("dispatch.admin.books.SHOWN_BOOKS", 1)
+    books = [make_book(scenes=1) for _ in range(3)]
+    post(operator, "regenerate_images", books, confirmed="yes", key="a")
+    page = text_of(post(operator, "stop_all", books))
+    assert "3 queued assets leave the queue" in page
+    assert "And 2 more books" in page
 
 
 def test_stop_all_says_what_it_takes_away_and_does_it(operator):

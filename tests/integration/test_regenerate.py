@@ -165,7 +165,7 @@ def test_a_request_that_makes_no_sense_is_refused_and_leaves_no_row(actor, reque
     assert not Asset.objects.exclude(state=State.NEW).exists()
 
 
-@pytest.mark.parametrize("key", ["", "k" * 201])
+@pytest.mark.parametrize("key", ["", "k" * 201, "a\x00b", "\ud800"])
 def test_a_key_that_cannot_be_kept_is_refused(actor, key):
     with pytest.raises(InvalidRequest):
         regenerate.apply(Request(make_book().pk), actor, key)

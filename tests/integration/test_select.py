@@ -1,12 +1,11 @@
 import pytest
-from django.db import DataError
 
 from dispatch.models import Dispatch
-from dispatch.tick import prepare, run_tick
+from dispatch.tick import run_tick
 from generation.commands import regenerate
 from generation.models import Asset, StageConfig
 from tests.doubles.pictures import deliver
-from tests.factories.books import images_of, make_book
+from tests.factories.books import make_book
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -79,21 +78,3 @@ def test_a_lowered_quota_kills_nothing(hub, actor):
     assert run_tick(hub).dispatched == 0
     deliver(Dispatch.objects.get(status="active"))
     assert run_tick(hub).dispatched == 1
-
-
-def test_one_bad_asset_never_stops_the_others(hub, actor, monkeypatch):
-    books = [make_book(scenes=1) for _ in range(3)]
-    for book in books:
-        ask(book, actor)
-    bad = images_of(books[1])[0].pk
-    write = prepare._write
-
-    def poisoned(run, asset, *rest):
-        if asset.pk == bad:
-            raise DataError("this row cannot be read")
-        return write(run, asset, *rest)
-
-    monkeypatch.setattr(prepare, "_write", poisoned)
-    report = run_tick(hub)
-    assert [len(dispatched(book)) for book in books] == [1, 0, 1]
-    assert [(error["reason"], error["asset"]) for error in report.errors] == [("dispatch_error", bad)]

@@ -81,6 +81,29 @@ def test_a_file_that_is_no_book_is_refused_with_the_reason(data, encoding, messa
         read_text(data, "x.txt", encoding)
 
 
+@pytest.mark.parametrize("before", ["", "\n \n" * 9000])
+@pytest.mark.parametrize("between", ["\n", "\n" + " \n" * 9000])
+@pytest.mark.parametrize("after", ["", "\n" * 20000])
+def test_runs_of_blank_lines_of_any_length_are_read_in_one_go(before, between, after):
+    text = f"{before}First.{between}Second.{after}"
+    assert len(read_text(text.encode(), "x.txt").chapters) == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "unicode_escape"])
+def test_an_encoding_that_gives_half_characters_is_refused(encoding):
+    with pytest.raises(ImportRefused, match="half characters"):
+        read_text({"utf-7": b"+2AA-", "unicode_escape": rb"a \ud800"}[encoding], "x.txt", encoding)
+
+
+def test_a_name_of_an_encoding_that_cannot_be_one_is_refused():
+    with pytest.raises(ImportRefused, match="encoding"):
+        read_text(b"text", "x.txt", "utf\x00-8")
+
+
+def test_a_file_name_that_is_no_utf_8_still_gives_a_title():
+    assert read_text(b"text", "caf\udce9.txt").title == "caf?"
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_book_or_a_refusal(data):
     try:
