@@ -20,6 +20,13 @@ def progress(book_pks: Iterable[int]) -> dict[int, Progress]:
     return result
 
 
+def unmade(book_pks: Iterable[int]) -> dict[tuple[int, str], int]:
+    """Return {(book, stage): assets} of those that are dirty and have no file: not out of date, but not made."""
+    dirty = Asset.objects.filter(book__in=list(book_pks), state=State.DIRTY, published__isnull=True)
+    counted = dirty.order_by().values_list("book", "stage").annotate(number=Count("pk"))
+    return {(book, stage): number for book, stage, number in counted}
+
+
 def quotas() -> dict[StageName, int]:
     """Return the quota in force per stage: the editable row, else the registry's number."""
     configured = dict(StageConfig.objects.values_list("stage", "quota"))

@@ -40,11 +40,12 @@ class Row:
     book: str
     stage: str
     cells: tuple[int | str, ...]
+    kept: int = 0
 
 
 @admin.register(Book)
 class BookAdmin(ReadOnlyAdmin):
-    list_display = ("title", "author", "audio", "image", "video", "attention", "files")
+    list_display = ("title", "key", "author", "audio", "image", "video", "attention", "files")
     search_fields = ("title", "author", "key")
     actions = ("regenerate_images", "regenerate_all", "stop_all")
 
@@ -56,8 +57,10 @@ class BookAdmin(ReadOnlyAdmin):
         reasons: dict[int, set[str]] = {}
         for book_pk, reason in blocked:
             reasons.setdefault(book_pk, set()).add(reason)
+        unmade = selectors.unmade(book.pk for book in books)
         for book in books:
             book.progress = progress[book.pk]
+            book.unmade = {stage: unmade.get((book.pk, stage), 0) for stage in StageName}
             book.blocked_reasons = sorted(reasons.get(book.pk, set()))
         changelist.result_list = books
         return changelist
@@ -157,8 +160,9 @@ class BookAdmin(ReadOnlyAdmin):
             rows += [_plan_row(book, name, plan, workers) for name, plan in planned.stages.items()]
         if not rows:
             return None
+        ready = sum(row.kept for row in rows)
         columns = ("Will be generated", "Kept", "Already queued", "Left out", "Workers")
-        return self._confirmation(request, books, title, rows, columns, "", decline="Cancel", may_rebuild=True)
+        return self._confirmation(request, books, title, rows, columns, "", decline="Cancel", ready=ready)
 
     def _give(
         self,
@@ -190,7 +194,7 @@ class BookAdmin(ReadOnlyAdmin):
         text: str,
         *,
         decline: str,
-        may_rebuild: bool = False,
+        ready: int | None = None,
     ) -> TemplateResponse:
         context = {
             **self.admin_site.each_context(request),
@@ -199,7 +203,8 @@ class BookAdmin(ReadOnlyAdmin):
             "columns": columns,
             "text": text,
             "decline": decline,
-            "may_rebuild": may_rebuild,
+            "may_rebuild": ready is not None,
+            "ready": ready,
             "more": max(0, books.count() - SHOWN_BOOKS),
             "opts": self.opts,
             "action": request.POST["action"],
@@ -212,8 +217,10 @@ class BookAdmin(ReadOnlyAdmin):
 
 
 def _counts(book: Any, stage: StageName) -> str:
-    shown = [f"{number} {state.label.lower()}" for state, number in book.progress[stage].items() if number]
-    return ", ".join(shown) or "–"
+    numbers = {state.label.lower(): number for state, number in book.progress[stage].items()}
+    numbers[State.DIRTY.label.lower()] -= book.unmade[stage]
+    numbers["not made"] = book.unmade[stage]
+    return ", ".join(f"{number} {word}" for word, number in numbers.items() if number) or "–"
 
 
 def _words(reason: str) -> str:
@@ -230,7 +237,12 @@ def _plan_row(book: Book, name: StageName, plan: regenerate.StagePlan, workers: 
     skipped = dict(plan.counts()["skipped"])
     kept, queued = skipped.pop("ready", 0), skipped.pop("already_queued", 0)
     left_out = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in skipped.items()) or 0
-    return Row(book.title, name.label, (len(plan.targets), kept, queued, left_out, workers.get(name, 0)))
+    return Row(book.title, name.label, (len(plan.targets), kept, queued, left_out, _staff(name, workers)), kept)
+
+
+def _staff(stage: StageName, workers: dict[str, int]) -> int | str:
+    number = workers.get(stage, 0)
+    return number if number or stage in renderable_stages() else "0: nothing renders it yet"
 
 
 def _started(book: Book, answer: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """What a tick did, counted in assets."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -21,6 +21,17 @@ class Report:
 
     def error(self, reason: str, asset_pk: int | None = None, message: str = "") -> None:
         self.errors.append({"reason": reason, "asset": asset_pk, "message": message})
+
+    def after(self, earlier: "Report | None") -> "Report":
+        """Return what both runs did; what is open, deferred or blocked is told by this one, the later."""
+        if earlier is None:
+            return self
+        summed = ("processed", "dispatched", "throttled", "skipped", "completed", "duration_ms")
+        return replace(
+            self,
+            errors=[*earlier.errors, *self.errors],
+            **{name: getattr(self, name) + getattr(earlier, name) for name in summed},
+        )
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

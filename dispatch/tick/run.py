@@ -28,7 +28,7 @@ MOST_RINGS = 60
 
 
 def run_tick(hub: Hub | None = None) -> Report | None:
-    """Run the nine steps, and again while somebody rang meanwhile; return the last report.
+    """Run the nine steps, and again while somebody rang meanwhile; return what all did.
 
     Returns None when another process holds the tick, or took it over on the way.
     """
@@ -43,7 +43,7 @@ def run_tick(hub: Hub | None = None) -> Report | None:
             time.sleep(config().ring_gap.total_seconds())
             lease.renew()
             TickLease.objects.filter(id=1, fence=lease.number).update(started_at=Now())
-            report = _run_once(lease, hub)
+            report = _run_once(lease, hub).after(report)
     except (LostTick, Fenced):
         logger.warning("tick %s was taken over by another process", lease.number)
         return None

@@ -1,7 +1,6 @@
 """Artifact files, for signed-in people who may see artifacts."""
 
-from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest
+from django.http import FileResponse, Http404, HttpRequest, HttpResponseForbidden
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
@@ -10,10 +9,10 @@ from generation.models import ArtifactFile
 
 
 @require_safe
-def artifact_file(request: HttpRequest, pk: int) -> FileResponse:
+def artifact_file(request: HttpRequest, pk: int) -> FileResponse | HttpResponseForbidden:
     """Send one file. 403 without the permission, signed in or not; 404 for a file that does not exist."""
     if not request.user.has_perm("generation.view_artifact"):
-        raise PermissionDenied
+        return HttpResponseForbidden("You may not see this file.")
     file = get_object_or_404(ArtifactFile, pk=pk)
     try:
         content = store.open_file(file.name)

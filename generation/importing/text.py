@@ -20,6 +20,7 @@ BOMS = (
 )
 LARGEST_FILE_BYTES = 50 * 1024 * 1024
 LONGEST_HEADING = 120
+SENTENCE_MARKS = tuple('.!?…:;,"”»')
 HEADING_WORDS = (
     "chapter|part|book|prologue|epilogue|preface|introduction|foreword|afterword|letter|act|scene"
     "|глава|часть|книга|пролог|эпилог|предисловие|введение|послесловие"
@@ -54,6 +55,10 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
     chapters = _chapters(_paragraphs(body))
     if not chapters:
         raise ImportRefused("The file contains no text.")
+    title = _title_line(chapters)
+    if title:
+        header.setdefault("title", title)
+        del chapters[0]
     return ParsedBook(
         title=header.get("title", _title_of(filename))[:500],
         author=header.get("author", "")[:500],
@@ -146,6 +151,15 @@ def _chapters(paragraphs: list[str]) -> list[ParsedChapter]:
         else:
             chapters[-1][1].append(paragraph)
     return [ParsedChapter(title[:500], tuple(body)) for title, body in chapters if body]
+
+
+def _title_line(chapters: list[ParsedChapter]) -> str:
+    """Return the one line that stands alone before the first heading, if it reads like a title and no sentence."""
+    first = chapters[0]
+    if len(chapters) < 2 or first.title or len(first.paragraphs) != 1:
+        return ""
+    (line,) = first.paragraphs
+    return line if len(line) <= LONGEST_HEADING and not line.endswith(SENTENCE_MARKS) else ""
 
 
 def is_heading(paragraph: str) -> bool:

@@ -1,6 +1,10 @@
-import pytest
+from datetime import timedelta
 
-from dispatch.models import Dispatch, Job
+import pytest
+from django.db import connection
+
+from dispatch.models import Dispatch, Job, TickReport
+from dispatch.ring import ring
 from dispatch.tick import run_tick
 from generation.commands import cancel, regenerate
 from generation.lifecycle import State
@@ -41,3 +45,17 @@ def test_stop_all_ends_what_runs_and_clears_the_hub(hub, actor):
     assert hub.jobs == {}
     assert set(Asset.objects.values_list("state", flat=True)) == {State.NEW, State.DIRTY}
     assert set(Job.objects.values_list("status", flat=True)) == {Job.Status.DROPPED}
+
+
+def test_a_tick_that_is_rung_meanwhile_runs_again_and_reports_what_all_its_rounds_did(hub, actor, settings):
+    settings.ANIMASTOR = {"ring_gap": timedelta(0)}
+    regenerate.apply(regenerate.Request(make_book(scenes=1).pk, ("image",)), actor)
+
+    def ring_once(envelope):
+        ring()
+        connection.close()
+
+    hub.on_submit = ring_once
+    report = run_tick(hub)
+    assert (report.processed, report.dispatched, report.total_active) == (1, 1, 1)
+    assert TickReport.objects.count() == 2

@@ -55,6 +55,25 @@ def test_the_list_shows_what_each_stage_of_a_book_is_at(operator, hub, actor):
     assert "2 new" in text_of(operator.get(LIST))
 
 
+def test_what_was_stopped_before_it_was_ever_made_reads_not_made(operator):
+    book = make_book(scenes=2)
+    post(operator, "regenerate_images", [book], confirmed="yes", key="a")
+    post(operator, "stop_all", [book], confirmed="yes", key="b")
+    assert "2 not made" in text_of(operator.get(LIST))
+    assert "out of date" not in text_of(operator.get(LIST))
+
+
+def test_the_plan_says_when_nothing_renders_a_stage_and_how_many_ready_ones_may_be_made_again(operator, hub):
+    book = make_book(scenes=1)
+    post(operator, "regenerate_images", [book], confirmed="yes", key="a")
+    hub.worker_counts["audio"] = 0
+    run_tick(hub)
+    deliver_all()
+    page = text_of(post(operator, "regenerate_all", [book]))
+    assert "Audio 1 0 0 0 0: nothing renders it yet" in page
+    assert "Also regenerate what is ready (1)." in page
+
+
 def test_the_confirmation_shows_the_plan_and_changes_no_row(operator):
     book = make_book(scenes=3)
     StageWorkers.objects.create(stage="image", count=2)

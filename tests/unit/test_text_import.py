@@ -36,6 +36,15 @@ def test_without_a_header_the_file_name_is_the_title():
     assert read_text(b"Some words.", "my_first_book.txt").title == "my first book"
 
 
+def test_a_line_alone_before_the_first_heading_is_the_title_and_no_chapter():
+    parsed = read_text("Дом у реки\n\nГлава 1\n\nНаступил вечер.".encode(), "dom.txt")
+    assert (parsed.title, titles(parsed)) == ("Дом у реки", ["Глава 1"])
+
+
+def test_a_sentence_before_the_first_heading_is_text():
+    assert titles(read_text(b"It had begun.\n\nChapter 1\n\nIt went on.", "x.txt")) == ["", "Chapter 1"]
+
+
 def test_what_project_gutenberg_puts_around_a_text_is_left_out():
     text = "Title: X\n\n*** START OF THE EBOOK X ***\n\nThe story.\n\n*** END OF THE EBOOK X ***\n\nThe licence."
     assert [chapter.paragraphs for chapter in read_text(text.encode(), "x.txt").chapters] == [("The story.",)]

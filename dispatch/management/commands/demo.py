@@ -74,9 +74,13 @@ class Command(BaseCommand):
     def _servers(self) -> servers.Use | None:
         if not (settings.EMBEDDED_POSTGRES or settings.EMBEDDED_VALKEY):
             return None
-        self._say("Starting PostgreSQL and Valkey.")
+        layout = layout_for(settings.EMBEDDED_STATE)
+        if servers.in_use(layout):
+            self._say("PostgreSQL and Valkey are in use already: by another demo, or kept by `services start`.")
+        else:
+            self._say("Starting PostgreSQL and Valkey.")
         return servers.use(
-            layout_for(settings.EMBEDDED_STATE),
+            layout,
             postgres_on=settings.EMBEDDED_POSTGRES,
             valkey_on=settings.EMBEDDED_VALKEY,
         )
@@ -84,7 +88,7 @@ class Command(BaseCommand):
     def _start_workers(self, processes: Processes) -> None:
         """Start workers and wait until the hub counts them: a tick before that would find none and block."""
         stages = renderable_stages()
-        self._say(f"Starting {WORKERS_PER_STAGE} workers each for {', '.join(stages)}.")
+        self._say(f"Starting workers: {', '.join(f'{WORKERS_PER_STAGE} × {stage}' for stage in stages)}.")
         for stage in stages:
             for number in range(1, WORKERS_PER_STAGE + 1):
                 processes.start(f"worker-{stage}-{number}", ["manage.py", "rqworker", f"gpu-{stage}"])

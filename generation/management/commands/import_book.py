@@ -38,4 +38,5 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(told, ensure_ascii=False))
             return
-        self.stdout.write(f"{book.title}: {told['chapters']} chapters, {told['scenes']} scenes ({parsed.encoding}).")
+        amounts = f"chapters: {told['chapters']}, scenes: {told['scenes']}, encoding: {parsed.encoding}"
+        self.stdout.write(f"{book.title} (key {book.key}). {amounts}.")

@@ -58,4 +58,6 @@ class Command(BaseCommand):
             ("PostgreSQL", status.postgres_pid, layout.sockets),
             ("Valkey", status.valkey_pid, layout.valkey_socket),
         ):
-            self.stdout.write(f"{name}: {f'running, pid {pid}, at {where}' if pid else 'not running'}")
+            self.stdout.write(f"{name}: {f'running, pid {pid}, socket in {where}' if pid else 'not running'}")
+        if status.kept:
+            self.stdout.write("They run until `manage.py services stop`.")
