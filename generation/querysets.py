@@ -10,7 +10,7 @@ from . import lifecycle
 from .lifecycle import State
 
 if TYPE_CHECKING:
-    from .models import Asset, Book  # noqa: F401 - named in the base class of AssetQuerySet
+    from .models import Asset, Book, LayerConfig  # noqa: F401 - named in base classes
 
 
 class BookQuerySet(models.QuerySet["Book"]):
@@ -23,6 +23,14 @@ class BookQuerySet(models.QuerySet["Book"]):
         if not connection.in_atomic_block:
             raise RuntimeError("a lock outside a transaction is no lock")
         return list(self.filter(pk__in=sorted(set(pks))).order_by("pk").select_for_update(no_key=True))
+
+
+class LayerConfigQuerySet(models.QuerySet["LayerConfig"]):
+    def set(self, book: "Book", stages: Iterable[str], **values: Any) -> None:
+        """Set `values` on the layers of these stages, which need not exist yet, in two statements for any number."""
+        names = list(stages)
+        self.bulk_create([self.model(book=book, stage=name) for name in names], ignore_conflicts=True)
+        self.filter(book=book, stage__in=names).update(**values)
 
 
 class AssetQuerySet(models.QuerySet["Asset"]):

@@ -155,9 +155,8 @@ def _inputs(asset: Asset) -> dict[str, int]:
 
 
 def _note_served(book: Book, stages: set[StageName]) -> None:
-    for stage in stages:
-        LayerConfig.objects.update_or_create(book=book, stage=stage, defaults={"last_dispatched_at": Now()})
     if stages:
+        LayerConfig.objects.set(book, stages, last_dispatched_at=Now())
         Book.objects.filter(pk=book.pk).update(revision=F("revision") + 1)
 
 

@@ -64,10 +64,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         answer = plan(request).answer()
-        for name in names:
-            LayerConfig.objects.update_or_create(
-                book=book, stage=name, defaults={"cancelled_at": Now(), "cancelled_by": actor.name}
-            )
+        LayerConfig.objects.set(book, names, cancelled_at=Now(), cancelled_by=actor.name)
         take_back(command, book, commanded_assets(book, names), names)
         return answer
 

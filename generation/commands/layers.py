@@ -45,7 +45,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         answer = plan(request).answer()
-        LayerConfig.objects.update_or_create(book=book, stage=request.stage, defaults={"enabled": request.enabled})
+        LayerConfig.objects.set(book, [request.stage], enabled=request.enabled)
         if not request.enabled:
             take_back(command, book, commanded_assets(book, [request.stage]), [request.stage])
         return answer

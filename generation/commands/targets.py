@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
 
 from generation import journal
@@ -31,11 +31,15 @@ def take_back(command: Command, book: Book, assets: Sequence[Asset], stages: Ite
     pks = [asset.pk for asset in assets]
     Target.objects.filter(task__in=tasks, status=Target.Status.OPEN).update(status=Target.Status.CANCELLED)
     tasks.update(status=Task.Status.CANCELLED, reason=command.kind, closed_at=Now())
+    fresh = Case(*(When(stage=stage.name, then=Value(stage.retries)) for stage in STAGES.values()))
     Asset.objects.filter(pk__in=pks).update(
-        intent=F("intent") + 1, deferred_until=None, deferral_reason="", refusal_reason="", refusal_count=0
+        intent=F("intent") + 1,
+        retries_left=fresh,
+        deferred_until=None,
+        deferral_reason="",
+        refusal_reason="",
+        refusal_count=0,
     )
-    for stage in STAGES.values():
-        Asset.objects.filter(pk__in=pks, stage=stage.name).update(retries_left=stage.retries)
     Asset.objects.filter(pk__in=pks).move(COMMANDED, State.DIRTY)
     journal.record_command(command, book, ((journal.Subject.of(asset), _change(asset)) for asset in assets))
 

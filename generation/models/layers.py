@@ -1,6 +1,7 @@
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from generation.querysets import LayerConfigQuerySet
 from generation.stages import StageName
 
 from .books import Book
@@ -28,6 +29,8 @@ class LayerConfig(Pausable):
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancelled_by = models.CharField(max_length=150, blank=True)
     last_dispatched_at = models.DateTimeField(null=True, editable=False)
+
+    objects = LayerConfigQuerySet.as_manager()
 
     class Meta:
         ordering = ["book", "stage"]

@@ -46,10 +46,10 @@ def ask_for_pictures(books):
     LayerConfig.objects.update(cancelled_at=None)
     assets = Asset.objects.filter(book__in=books, stage="image")
     assets.update(state=State.PENDING, intent=F("intent") + 1)
-    tasks = []
-    for book in books:
-        command = Command.objects.create(kind="regenerate", book=book, book_key=book.key, params={}, answer={})
-        tasks.append(Task(command=command, book=book, stage="image"))
+    commands = Command.objects.bulk_create(
+        Command(kind="regenerate", book=book, book_key=book.key, params={}, answer={}) for book in books
+    )
+    tasks = [Task(command=command, book=command.book, stage="image") for command in commands]
     by_book = {task.book_id: task for task in Task.objects.bulk_create(tasks)}
     Target.objects.bulk_create(
         Target(task=by_book[asset.book_id], asset=asset, intent=asset.intent) for asset in assets
