@@ -43,8 +43,9 @@ def use(layout: Layout, *, postgres_on: bool = True, valkey_on: bool = True, dur
     at any point leaves either nothing or servers which the guard stops.
     """
     account = server_account()
-    prepare_directories(layout, account)
+    layout.state.mkdir(parents=True, exist_ok=True)
     with exclusively(layout.control_lock):
+        prepare_directories(layout, account)
         hold = Use(layout)
         try:
             _ensure_guard(layout)
@@ -111,8 +112,7 @@ def kept(layout: Layout) -> bool:
 
 
 def prepare_directories(layout: Layout, account: Account) -> None:
-    """Create the directories; refuse a socket directory that is a link or somebody else's."""
-    layout.state.mkdir(parents=True, exist_ok=True)
+    """Create the directories; refuse a socket directory that is a link or somebody else's. Needs the control lock."""
     layout.logs.mkdir(exist_ok=True)
     for directory in (layout.sockets, layout.valkey_data):
         if not directory.is_symlink() and not directory.exists():
