@@ -4,7 +4,7 @@
 Asset rows, so that one statement judges any number of assets; the callers hold the Book lock where it matters.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from .lifecycle import State
 from .models import Asset, LayerConfig, StageConfig, Target, Task
-from .stages import STAGES
+from .stages import STAGES, StageName
 
 CANCELLED = "cancelled"
 NO_ACTIVE_TASK = "no_active_task"
@@ -35,6 +35,8 @@ class Check:
 
     reason: str
     holds_back: Callable[[], Condition]
+    # The only stage that it can hold back; None for all.
+    stage: StageName | None = None
 
 
 def _layer() -> QuerySet[LayerConfig]:
@@ -101,9 +103,9 @@ def _of_stage(stage: str, condition: Callable[[str], Condition], other: str) -> 
 def _waiting_checks() -> Iterable[Check]:
     for stage in STAGES.values():
         for other in (*stage.needs, *stage.waits_for):
-            yield Check(f"{WAITING_FOR}{other}", partial(_of_stage, stage.name, coming, other))
+            yield Check(f"{WAITING_FOR}{other}", partial(_of_stage, stage.name, coming, other), stage.name)
         for other in stage.needs:
-            yield Check(f"{NEEDS}{other}", partial(_of_stage, stage.name, missing, other))
+            yield Check(f"{NEEDS}{other}", partial(_of_stage, stage.name, missing, other), stage.name)
 
 
 MAY_EXIST: tuple[Check, ...] = (
@@ -124,8 +126,9 @@ def may_exist() -> Q:
     return _none_of(MAY_EXIST)
 
 
-def may_start() -> Q:
-    return _none_of(MAY_START)
+def may_start(stages: Container[StageName] = STAGES) -> Q:
+    """Only assets of `stages` are judged in full: what cannot concern them is not asked."""
+    return _none_of(check for check in MAY_START if check.stage is None or check.stage in stages)
 
 
 def why_not_exist(asset_pk: int) -> str | None:

@@ -51,7 +51,8 @@ def _prepare_book(run: Run, book_pk: int, batch: Sequence[Candidate]) -> set[str
         if not locked:
             return set()
         wanted = {candidate.asset_pk: candidate for candidate in batch}
-        allowed = Asset.objects.filter(gate.may_start(), pk__in=wanted).select_related("scene__chapter", "book")
+        may_start = gate.may_start({candidate.stage for candidate in batch})
+        allowed = Asset.objects.filter(may_start, pk__in=wanted).select_related("scene__chapter", "book")
         allowed = allowed.select_for_update(no_key=True, of=("self",)).order_by("pk")
         timeouts = selectors.job_timeouts_s([book_pk])
         prepared = {

@@ -49,7 +49,7 @@ def _of_stage(stage: StageName, limit: int, replaced: set[int]) -> list[Candidat
         RowNumber(), partition_by=[F("book")], order_by=[F("priority").desc(), F("position").asc(), F("pk").asc()]
     )
     startable = (
-        Asset.objects.filter(gate.may_start(), ~Q(dispatches__status=Dispatch.Status.ACTIVE))
+        Asset.objects.filter(gate.may_start({stage}), ~Q(dispatches__status=Dispatch.Status.ACTIVE))
         .filter(state__in=DISPATCHABLE, stage=stage)
         .annotate(
             place=place,

@@ -54,7 +54,7 @@ def _missing_for_long(stage: StageName) -> bool:
 
 def _block(run: Run, stage: StageName) -> None:
     """Block the stage's active tasks that have something to start."""
-    startable = Asset.objects.filter(gate.may_start(), state__in=DISPATCHABLE, stage=stage)
+    startable = Asset.objects.filter(gate.may_start({stage}), state__in=DISPATCHABLE, stage=stage)
     has_startable = Exists(Target.objects.filter(task=OuterRef("pk"), status=Target.Status.OPEN, asset__in=startable))
     tasks = Task.objects.filter(has_startable, stage=stage, status=Task.Status.ACTIVE)
     books = set(tasks.values_list("book", flat=True))

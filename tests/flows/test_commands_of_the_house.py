@@ -16,6 +16,7 @@ import pytest
 
 from animastor_site.embedded import servers
 from animastor_site.embedded.layout import layout_for
+from tests.embedded import query
 from tests.processes import PROJECT
 from tests.waiting import wait_until
 
@@ -159,20 +160,12 @@ def test_rqcron_puts_a_json_tick_on_its_queue(home):
     cron = start(home, "rqcron", "dispatch.schedule")
     worker = start(home, "rqworker", "tick")
     try:
-        seen = []
-
-        def a_tick_ran() -> bool:
-            seen.append(json.loads(run(home, "shell", "-v", "0", "-c", COUNT_REPORTS)[1]))
-            return seen[-1] > 0
-
-        wait_until(a_tick_ran)
+        layout = layout_for(home / "servers")
+        wait_until(lambda: query(layout, "SELECT 1 FROM dispatch_tickreport") != [])
     finally:
         for process in (cron, worker):
             process.terminate()
             process.communicate()
-
-
-COUNT_REPORTS = "from dispatch.models import TickReport; print(TickReport.objects.count())"
 
 
 def test_without_a_database_a_command_says_how_to_start_one_and_shows_no_traceback(home):
