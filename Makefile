@@ -6,6 +6,9 @@ MANAGE := $(BIN)/python manage.py
 # One more than the cores of the smallest machine: some tests wait for processes, and more workers only disturb each other.
 WORKERS ?= 3
 
+# Compiled modules are kept: the suite starts a hundred processes. pip leaves the compiling to the first import.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo test check
 
 setup: $(STAMP)

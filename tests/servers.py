@@ -1,7 +1,6 @@
 """Pytest plugin: real PostgreSQL and Valkey for the run, on data of their own, before Django reads its settings."""
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def pytest_load_initial_conftests() -> None:
         os.environ.pop(name, None)
     os.environ["ANIMASTOR_STATE_DIR"] = str(STATE)
     os.environ["ANIMASTOR_REDIS_DB"] = str(database_number())
-    os.environ["ARTIFACT_ROOT"] = tempfile.mkdtemp(prefix="animastor-artifacts-")
+    os.environ["ARTIFACT_ROOT"] = str(STATE / "artifacts" / os.environ["ANIMASTOR_REDIS_DB"])
     holds.append(servers.use(layout_for(STATE / "servers"), durable=False))
 
 
