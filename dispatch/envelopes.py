@@ -29,5 +29,6 @@ def envelope_of(dispatch: Dispatch, asset: Asset, unit: str, job_id: str) -> dic
         "unit": unit,
         "book": {"title": book.title, "author": book.author, "language": book.language},
         "chapter": {"number": scene.chapter.number, "title": scene.chapter.title},
+        "voice": {"name": scene.voice, "speed_percent": scene.speed_percent},
         "scene": {"number": scene.number, "position": scene.position, "text": scene.text},
     }

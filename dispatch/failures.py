@@ -1,8 +1,14 @@
-"""Failure types: what a failure says about a second try."""
+"""Why a render failed, and what that says about a second try: one closed table.
 
+Every reason of a hub, every exception of a renderer and every class of message leads to a row here on purpose; what
+nobody knows is transient, because its retries are bounded.
+"""
+
+import re
 from dataclasses import dataclass
 
 from django.db import models
+from rq.timeouts import JobTimeoutException
 
 
 class FailureType(models.TextChoices):
@@ -12,17 +18,68 @@ class FailureType(models.TextChoices):
     PERMANENT = "permanent", "Permanent"  # the same work can only fail again
 
 
-class RenderError(Exception):
-    """A render failed; `reason` is a stable code, the message is for the operator."""
+@dataclass(frozen=True)
+class Cause:
+    reason: str
+    type: FailureType
+    words: str
 
-    failure_type = FailureType.TRANSIENT
+
+CAUSES: dict[str, Cause] = {
+    cause.reason: cause
+    for cause in (
+        Cause("render_failed", FailureType.TRANSIENT, "The renderer failed."),
+        Cause("bad_output", FailureType.TRANSIENT, "What came back is not what the stage makes."),
+        Cause("timed_out", FailureType.TRANSIENT, "Something the renderer called took too long."),
+        Cause("worker_killed", FailureType.INFRASTRUCTURE, "The process that rendered it was killed."),
+        Cause("worker_timeout", FailureType.INFRASTRUCTURE, "It took longer than its job timeout."),
+        Cause("stalled", FailureType.INFRASTRUCTURE, "It made no progress."),
+        Cause("orphaned", FailureType.INFRASTRUCTURE, "The worker that rendered it is gone."),
+        Cause("orphaned_task", FailureType.INFRASTRUCTURE, "The hub lost the worker that rendered it."),
+        Cause("out_of_memory", FailureType.INFRASTRUCTURE, "The worker ran out of memory."),
+        Cause("storage_failed", FailureType.INFRASTRUCTURE, "A file could not be read or written."),
+        Cause("connection_lost", FailureType.INFRASTRUCTURE, "A connection of the worker broke."),
+        Cause("bad_envelope", FailureType.ORCHESTRATION, "The worker could not read its order."),
+        Cause("nothing_to_render", FailureType.PERMANENT, "The scene has nothing that this stage could render."),
+        Cause("artifact_gone", FailureType.PERMANENT, "A file that it is made from does not exist any more."),
+        Cause("hub_rejected", FailureType.PERMANENT, "The hub will never take this job."),
+    )
+}
+
+# First match wins: the narrower class before the wider.
+EXCEPTIONS: tuple[tuple[type[BaseException], str], ...] = (
+    (JobTimeoutException, "worker_timeout"),
+    (MemoryError, "out_of_memory"),
+    (TimeoutError, "timed_out"),
+    (ConnectionError, "connection_lost"),
+    (OSError, "storage_failed"),
+    (KeyError, "bad_envelope"),
+)
+
+# Messages of parties that send text and no reason.
+MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), reason)
+    for pattern, reason in (
+        (r"(download|fetch|request)\w*\b.{0,200}\b(404|410)\b", "artifact_gone"),
+        (r"out of memory|\boom\b", "out_of_memory"),
+        (r"no space left|disk (is )?full|read-only file system", "storage_failed"),
+        (r"connection (refused|reset|aborted|closed)|broken pipe|unreachable|name resolution", "connection_lost"),
+        (r"worker.{0,40}(timed? ?out|timeout)", "worker_timeout"),
+        (r"timed? ?out|deadline exceeded", "timed_out"),
+        (r"nothing to (render|speak|draw)", "nothing_to_render"),
+    )
+)
+
+
+class RenderError(Exception):
+    """A render failed; `reason` is a row of CAUSES, the message is for the operator."""
+
     reason = "render_failed"
 
 
 class NothingToRender(RenderError):
     """The scene has nothing that this stage could render."""
 
-    failure_type = FailureType.PERMANENT
     reason = "nothing_to_render"
 
 
@@ -35,22 +92,36 @@ def storable(text: str) -> str:
 class Failure:
     """An error that a worker, the hub or we report about a dispatch. Its texts may hold anything."""
 
-    type: FailureType
     reason: str
     message: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", storable(self.reason))
-        object.__setattr__(self, "message", storable(self.message))
+        object.__setattr__(self, "reason", storable(self.reason)[:40])
+        object.__setattr__(self, "message", storable(self.message)[:500])
+
+    @property
+    def type(self) -> FailureType:
+        cause = CAUSES.get(self.reason)
+        return cause.type if cause else FailureType.TRANSIENT
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Classify an exception that ended a render. Unknown is transient: its retries are bounded."""
-    message = f"{type(error).__name__}: {error}"[:500]
+    """Classify an exception that ended a render."""
+    message = f"{type(error).__name__}: {error}"
     if isinstance(error, RenderError):
-        return Failure(error.failure_type, error.reason, str(error)[:500])
-    if isinstance(error, MemoryError):
-        return Failure(FailureType.INFRASTRUCTURE, "out_of_memory", message)
-    if isinstance(error, OSError):
-        return Failure(FailureType.INFRASTRUCTURE, "storage_failed", message)
-    return Failure(FailureType.TRANSIENT, "render_failed", message)
+        return Failure(error.reason, str(error))
+    for known, reason in EXCEPTIONS:
+        if isinstance(error, known):
+            return Failure(reason, message)
+    return failure_from("", message)
+
+
+def failure_from(reason: str, message: str = "") -> Failure:
+    """Classify what another party says: by its reason if that is a row of CAUSES, else by the class of its text."""
+    if reason in CAUSES:
+        return Failure(reason, message)
+    text = f"{reason} {message}".strip()
+    for pattern, known in MESSAGES:
+        if pattern.search(text[:2000]):
+            return Failure(known, text)
+    return Failure("render_failed", text)

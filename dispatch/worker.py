@@ -15,7 +15,7 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 
 from dispatch.config import config
-from dispatch.failures import Failure, FailureType, failure_of
+from dispatch.failures import Failure, failure_of
 from dispatch.hubs.rq import keys
 from dispatch.rendering.registry import render_envelope, renderable_stages
 from dispatch.results.accept import Claimed, accept, accept_error, claim
@@ -93,9 +93,7 @@ class Worker(rq.Worker):
         if job.func_name != JOB_FUNCTION:
             return
         dispatch_id, job_id = job.args
-        failure = Failure(
-            FailureType.INFRASTRUCTURE, "worker_killed", f"The process that rendered it ended ({ret_val})."
-        )
+        failure = Failure("worker_killed", f"The process that rendered it ended ({ret_val}).")
         try:
             accept_error(dispatch_id, job_id, "", failure)
         except Exception:
@@ -146,7 +144,7 @@ def _hand_over(letter: dict[str, Any], files: dict[str, StoredFile], failure: Fa
     except Exception:
         logger.exception("the result of %s waits in the mailbox", letter["job_id"])
         if failure:
-            return {**letter, "error": {"type": failure.type, "reason": failure.reason, "message": failure.message}}
+            return {**letter, "error": {"reason": failure.reason, "message": failure.message}}
         return {**letter, "files": {role: file.as_json() for role, file in files.items()}}
     logger.info("%s of dispatch %s: %s", letter["job_id"], letter["dispatch_id"], answer.rejection or "accepted")
     _keep_nothing()

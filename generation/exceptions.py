@@ -28,6 +28,18 @@ class LayerDisabled(GenerationError):
     code = "layer_disabled"
 
 
+class PermissionRefused(GenerationError):
+    """You do not have the permission for this command."""
+
+    code = "permission_denied"
+
+
+class Conflict(GenerationError):
+    """The record is in a state that does not allow this command now."""
+
+    code = "conflict"
+
+
 class NotFound(GenerationError):
     """The book, chapter or scene does not exist (any more)."""
 

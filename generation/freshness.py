@@ -1,30 +1,30 @@
-"""Whether a published artifact is still what its scene would give now."""
+"""Whether a published artifact is still what its scene would give now, as an expression over Asset rows."""
 
-from collections.abc import Mapping
+from django.db.models import BigIntegerField, Exists, F, OuterRef, Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
-from django.db.models import QuerySet
-
-from .models import Artifact, Asset, Scene
-from .stages import StageName
+from .models import Asset
+from .stages import STAGES, StageName
 
 # Stages that are made from the voices' configuration as well as from the text.
-SPOKEN = {StageName.AUDIO, StageName.VIDEO}
-
-# (scene, stage) → the artifact published there, if any.
-Published = Mapping[tuple[int, str], int | None]
+SPOKEN = (StageName.AUDIO, StageName.VIDEO)
 
 
-def published_of(scenes: QuerySet[Scene]) -> Published:
-    """Return what every asset of the scenes has published."""
-    rows = Asset.objects.filter(scene__in=scenes).values_list("scene", "stage", "published")
-    return {(scene, stage): published for scene, stage, published in rows}
+def stale() -> Q:
+    """True of an asset that has published what is made from older versions of its scene, or from an artifact that is
+    no longer the published one.
+    """
+    older = ~Q(published__content_version=F("scene__content_version"))
+    older_voices = Q(stage__in=SPOKEN) & ~Q(published__audio_config_version=F("scene__audio_config_version"))
+    made_from_another = Q(pk__in=[])
+    for stage in STAGES.values():
+        for other in (*stage.needs, *stage.waits_for):
+            made_from_another |= Q(stage=stage.name) & _made_from_another(other)
+    return Q(published__isnull=False) & (older | older_voices | made_from_another)
 
 
-def is_stale(asset: Asset, artifact: Artifact, published: Published) -> bool:
-    """True when the artifact is made from older versions, or from an artifact that is no longer the published one."""
-    scene = asset.scene
-    if artifact.content_version != scene.content_version:
-        return True
-    if asset.stage in SPOKEN and artifact.audio_config_version != scene.audio_config_version:
-        return True
-    return any(published.get((asset.scene_id, stage)) != pk for stage, pk in artifact.inputs.items())
+def _made_from_another(stage: StageName) -> Q:
+    used = Cast(KeyTextTransform(stage.value, OuterRef("published__inputs")), BigIntegerField())
+    still_there = Exists(Asset.objects.filter(scene=OuterRef("scene"), stage=stage, published=used))
+    return Q(published__inputs__has_key=stage.value) & ~Q(still_there)

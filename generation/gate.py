@@ -13,7 +13,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from .lifecycle import State
-from .models import Asset, LayerConfig, StageConfig, Target, Task
+from .models import Asset, LayerConfig, StageConfig, SystemConfig, Target, Task
 from .stages import STAGES, StageName
 
 CANCELLED = "cancelled"
@@ -67,8 +67,9 @@ def _layer_disabled() -> Condition:
 
 
 def _paused() -> Condition:
-    stage_paused = Exists(StageConfig.objects.filter(stage=OuterRef("stage"), paused_at__isnull=False))
-    return Exists(_layer().filter(paused_at__isnull=False)) | stage_paused
+    system = Exists(SystemConfig.objects.filter(paused_at__isnull=False))
+    stage = Exists(StageConfig.objects.filter(stage=OuterRef("stage"), paused_at__isnull=False))
+    return system | stage | Exists(_layer().filter(paused_at__isnull=False))
 
 
 def _blocked() -> Condition:

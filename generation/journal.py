@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db.models import Case, F, Value, When
+
 from . import lifecycle
+from .bulk import insert_from
 from .lifecycle import State
 from .models import Asset, Book, Command, JournalEntry
-
-BATCH = 2000
+from .querysets import AssetQuerySet
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Subject:
         return cls(asset.pk, asset.scene_id, asset.stage)
 
 
-def change_text(source: State | str, target: State | str) -> str:
-    return " → ".join(lifecycle.route(State(source), State(target)))
+def change_text(source: State | str, target: State | str, *, proven: bool = False) -> str:
+    return " → ".join(lifecycle.route(State(source), State(target), proven=proven))
 
 
 def record(
@@ -45,15 +47,38 @@ def record(
     entry.save(force_insert=True)
 
 
-def record_command(command: Command, book: Book, changes: Iterable[tuple[Subject, str]]) -> None:
-    """Write one row per asset and command; `changes` names the states each asset passed."""
-    entries = []
-    for subject, change in changes:
-        entry = _entry(command.kind, book, subject, change=change, reason="")
-        entry.command_pk = command.pk
-        entry.actor = command.actor_name
-        entries.append(entry)
-    JournalEntry.objects.bulk_create(entries, batch_size=BATCH)
+def record_command(
+    command: Command,
+    book: Book,
+    assets: AssetQuerySet,
+    target: State | None = None,
+    sources: Iterable[State] | None = None,
+    *,
+    proven: bool = False,
+) -> None:
+    """Write one row per asset and command, before the assets are moved.
+
+    `change` names the states each asset is about to pass on its way to `target`; assets in other states than `sources`
+    (by default all that lead there) and commands without a target change none.
+    """
+    change: Case | Value = Value("")
+    if target is not None:
+        leading = list(sources) if sources is not None else lifecycle.sources_of(target)
+        passed = [When(state=state, then=Value(change_text(state, target, proven=proven))) for state in leading]
+        change = Case(*passed, default=Value(""))
+    insert_from(
+        JournalEntry,
+        assets,
+        event=command.kind,
+        book_key=book.key,
+        book_pk=book.pk,
+        scene_pk=F("scene_id"),
+        asset_pk=F("pk"),
+        stage=F("stage"),
+        change=change,
+        command_pk=command.pk,
+        actor=command.actor_name,
+    )
 
 
 def _entry(event: str, book: Book | None, subject: Subject | None, *, change: str, reason: str) -> JournalEntry:

@@ -27,6 +27,8 @@ EDGES: dict[State, frozenset[State]] = {
 
 # An open target is needed for these; nobody is in them without a command.
 COMMANDED = frozenset({State.PENDING, State.GENERATING})
+# Nothing is asked for or made: an operator may put something else in place.
+IDLE = frozenset(State) - COMMANDED
 # What select may hand to a hub.
 DISPATCHABLE = frozenset({State.PENDING})
 
@@ -35,12 +37,19 @@ def allowed(source: State, target: State) -> bool:
     return source == target or target in EDGES[source]
 
 
-def route(source: State, target: State) -> tuple[State, ...]:
+# The steps of an asset to ready without a job: proof that its file is there takes the place of the rendering.
+PROVEN = (State.PENDING, State.GENERATING, State.READY)
+
+
+def route(source: State, target: State, *, proven: bool = False) -> tuple[State, ...]:
     """Return the states an asset passes on its way, both ends included.
 
     Direct, or by way of dirty: a roll-back and a regenerate are written in one statement, and journalled as the two
-    steps they are. Raises TransitionRefused when there is neither.
+    steps they are. To ready, `proven` leads through generating. Raises TransitionRefused when there is no way.
     """
+    if proven and target == State.READY and source != State.READY:
+        first = next(index for index, state in enumerate(PROVEN) if state in (source, *EDGES[source]))
+        return (source, *(state for state in PROVEN[first:] if state != source))
     if source == target:
         return (source,)
     if allowed(source, target):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import connection, models
-from django.db.models.functions import Now
+from django.db.models import F
+from django.db.models.functions import Cast, Coalesce, Extract, Floor, Now
 
 from . import lifecycle
 from .lifecycle import State
@@ -30,21 +31,34 @@ class LayerConfigQuerySet(models.QuerySet["LayerConfig"]):
         """Set `values` on the layers of these stages, which need not exist yet, in two statements for any number."""
         names = list(stages)
         self.bulk_create([self.model(book=book, stage=name) for name in names], ignore_conflicts=True)
-        self.filter(book=book, stage__in=names).update(**values)
+        if values:
+            self.filter(book=book, stage__in=names).update(**values)
+
+
+# The column's end, with room for ageing.
+PRIORITY_MOST = 30_000
+AGEING_STEP_S = 600
 
 
 class AssetQuerySet(models.QuerySet["Asset"]):
+    def with_urgency(self) -> Self:
+        """Annotate `urgency`: the priority, one step more for every 10 minutes of waiting."""
+        waited_s = Extract(Now() - F("pending_since"), "epoch")
+        steps = Cast(Floor(waited_s / AGEING_STEP_S), models.IntegerField())
+        return self.annotate(urgency=F("priority") + Coalesce(steps, 0))
+
     def in_state(self, *states: State) -> Self:
         return self.filter(state__in=states)
 
-    def move(self, source: State | Iterable[State], target: State, **values: Any) -> int:
+    def move(self, source: State | Iterable[State], target: State, *, proven: bool = False, **values: Any) -> int:
         """Move the assets that are in `source` to `target` and set `values`; return how many were.
 
+        `proven` says that a file is there already, which leads to ready without a job.
         Raises TransitionRefused when the lifecycle has no way from a source to the target, whatever rows exist.
         """
         sources = [source] if isinstance(source, State) else list(source)
         for state in sources:
-            lifecycle.route(state, target)
+            lifecycle.route(state, target, proven=proven)
         if target == State.PENDING:
             values.setdefault("pending_since", Now())
         if target != State.GENERATING:

@@ -89,3 +89,8 @@ def stages_named(names: Iterable[str]) -> list[Stage]:
     """Return the stages called `names` in registry order, each once."""
     wanted = {stage_named(name).name for name in names}
     return [stage for stage in STAGES.values() if stage.name in wanted]
+
+
+def others_made_from(name: str) -> bool:
+    """True when another stage is made from what this one publishes."""
+    return any(name in (*stage.needs, *stage.waits_for) for stage in STAGES.values())

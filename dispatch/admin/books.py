@@ -23,6 +23,7 @@ from generation import selectors
 from generation.admin.readonly import ReadOnlyAdmin
 from generation.commands import cancel, regenerate
 from generation.commands.answers import Actor
+from generation.commands.planning import StagePlan
 from generation.exceptions import GenerationError, InvalidRequest
 from generation.lifecycle import State
 from generation.models import Asset, Book, Task
@@ -233,7 +234,7 @@ def _words(reason: str) -> str:
     return reason
 
 
-def _plan_row(book: Book, name: StageName, plan: regenerate.StagePlan, workers: dict[str, int]) -> Row:
+def _plan_row(book: Book, name: StageName, plan: StagePlan, workers: dict[str, int]) -> Row:
     skipped = dict(plan.counts()["skipped"])
     kept, queued = skipped.pop("ready", 0), skipped.pop("already_queued", 0)
     left_out = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in skipped.items()) or 0

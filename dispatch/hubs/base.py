@@ -14,12 +14,24 @@ class HubUnavailable(HubError):
     """Nothing was accepted; the same call may be repeated."""
 
 
+class HubDeclined(HubError):
+    """The hub took nothing of this job now, and says why: `reason` is its word, known to `dispatch.outcomes` or not."""
+
+    def __init__(self, reason: str, message: str = "") -> None:
+        super().__init__(message or reason)
+        self.reason = reason
+
+
 class HubRejected(HubError):
     """The hub will never take this job."""
 
 
 class SubmissionUnknown(HubError):
-    """The job may have been accepted: keep its ids and never send it under others."""
+    """The job may have been accepted: keep its ids and never send it under others. `reason` says what is unknown."""
+
+    def __init__(self, message: str = "", reason: str = "ambiguous_post") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class Hub(Protocol):
     def submit(self, envelope: Envelope) -> Receipt:
         """Hand one job over. A repeat under the same ids is harmless.
 
-        Raises HubUnavailable, HubRejected, SubmissionUnknown.
+        Raises HubUnavailable, HubDeclined, HubRejected, SubmissionUnknown.
         """
 
     def clear(self, dispatch_ids: Collection[str], book: str | None = None) -> ClearReport:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Coalesce, Now
 
 from dispatch.envelopes import digest_of
-from dispatch.failures import Failure, FailureType
+from dispatch.failures import Failure
 from dispatch.models import Dispatch, Job
 from dispatch.ring import ring
 from generation import store
@@ -17,7 +17,7 @@ from generation.stages import STAGES, StageName
 from generation.store import StoredFile
 
 from .finalise import finalise_if_active
-from .outcomes import Answer, Failed, Published, Rejection
+from .outcomes import Answer, Failed, Published, Refused, Rejection
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +45,7 @@ def claim(dispatch_id: str, job_id: str) -> Claimed | Rejection:
     if dispatch.asset is None or dispatch.asset.intent != dispatch.intent:
         return Rejection.STALE_DISPATCH
     if digest_of(job.envelope) != job.digest:
-        failure = Failure(FailureType.ORCHESTRATION, "intent_corrupt", "The stored envelope is not what was prepared.")
-        finalise_if_active(dispatch_id, Failed(failure))
+        finalise_if_active(dispatch_id, Refused("intent_corrupt"))
         return Rejection.DISPATCH_MISMATCH
     note_running([job.pk])
     return Claimed(StageName(dispatch.stage), dispatch.asset_pk, job.envelope)
@@ -108,7 +107,7 @@ def _finalise(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
     try:
         store.validate(STAGES[StageName(dispatch.stage)], files)
     except BadMedia as error:
-        failure = Failure(FailureType.TRANSIENT, Rejection.BAD_OUTPUT, str(error))
+        failure = Failure(Rejection.BAD_OUTPUT, str(error))
         ended = finalise_if_active(dispatch.dispatch_id, Failed(failure, job.job_id))
         ring()
         return Rejection.BAD_OUTPUT if ended else Rejection.STALE_DISPATCH

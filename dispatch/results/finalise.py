@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from typing import Any, assert_never
 
 from django.db import transaction
@@ -15,18 +14,20 @@ from dispatch.capacity.scripts import CapacityUnavailable
 from dispatch.config import config
 from dispatch.failures import Failure, FailureType
 from dispatch.models import Dispatch, Job
-from generation import gate, journal
+from dispatch.outcomes import DEFERRABLE, Bucket, HandOver, outcome_named
+from generation import freshness, gate, journal
 from generation.lifecycle import State
 from generation.models import Artifact, ArtifactFile, Asset, Book, Scene, Target
-from generation.stages import STAGES, StageName
+from generation.stages import STAGES, StageName, others_made_from
 
 from .outcomes import Cancelled, Failed, Outcome, Published, Refused
-from .refusals import GAVE_UP, is_last_refusal, refusal_values
+from .refusals import GAVE_UP, deferral, is_last_refusal, refusal_values
 
 logger = logging.getLogger(__name__)
 
 VERSIONS_KEPT = 3
 RETRY_BACKOFF = "retry_backoff"
+NOTHING_TO_RENDER = "nothing_to_render"
 RETRY_BUDGET_EXCEEDED = "retry_budget_exceeded"
 
 
@@ -86,8 +87,8 @@ def _end(dispatch: Dispatch, outcome: Outcome) -> None:
             _publish_or_redo(dispatch, outcome)
         case Failed(failure, job_id):
             _fail(dispatch, failure, job_id)
-        case Refused(reason):
-            _roll_back_refused(dispatch, reason)
+        case Refused():
+            _roll_back_refused(dispatch, outcome)
         case Cancelled(reason):
             _close(dispatch, Dispatch.Status.CANCELLED, reason, jobs_to=Job.Status.STOPPING)
             _take_asset_back(dispatch, reason)
@@ -111,7 +112,7 @@ def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     _close_target(dispatch, Target.Status.DONE)
     # The tick compares what was made from this stage's earlier artifact, and whether an input of this one was replaced
     # while it was in flight.
-    if dispatch.inputs or any(asset.stage in (*stage.needs, *stage.waits_for) for stage in STAGES.values()):
+    if dispatch.inputs or others_made_from(asset.stage):
         Scene.objects.filter(pk=asset.scene_id).update(recheck=True)
 
 
@@ -154,18 +155,34 @@ def _fail(dispatch: Dispatch, failure: Failure, job_id: str | None) -> None:
         State.PENDING,
         reason=failure.reason,
         retries_left=F("retries_left") - 1,
-        **_deferral(wait, RETRY_BACKOFF),
+        **deferral(wait, RETRY_BACKOFF),
     )
 
 
-def _roll_back_refused(dispatch: Dispatch, reason: str) -> None:
-    """Back to pending by way of dirty, free of charge; the same reason twice running defers, ten times fails."""
-    asset = _asset(dispatch)
-    _close(dispatch, Dispatch.Status.CANCELLED, reason, jobs_to=Job.Status.STOPPING)
-    if is_last_refusal(asset, reason):
-        _give_up(dispatch, reason, GAVE_UP)
-        return
-    _move(dispatch, State.PENDING, reason=reason, **refusal_values(asset, reason))
+def _roll_back_refused(dispatch: Dispatch, refused: Refused) -> None:
+    """Free of charge: closed with proof if there was nothing to do, else back to pending by way of dirty."""
+    asset, outcome = _asset(dispatch), outcome_named(refused.reason)
+    _close(dispatch, Dispatch.Status.CANCELLED, outcome.reason, jobs_to=Job.Status.STOPPING)
+    if outcome.reason == NOTHING_TO_RENDER:
+        _give_up(dispatch, outcome.reason, outcome.words)
+    elif refused.has_proof and _is_done(dispatch, outcome):
+        _move(dispatch, State.READY, reason=outcome.reason, refusal_reason="", refusal_count=0)
+        _close_target(dispatch, Target.Status.DONE)
+    elif is_last_refusal(asset, outcome):
+        _give_up(dispatch, outcome.reason, GAVE_UP)
+    else:
+        # A deferral is quiet: an hour of them is no story.
+        quiet = outcome.bucket in DEFERRABLE
+        _move(dispatch, State.PENDING, reason=outcome.reason, quiet=quiet, **refusal_values(asset, outcome))
+
+
+def _is_done(dispatch: Dispatch, outcome: HandOver) -> bool:
+    """True when what the asset has published is what was asked for."""
+    if outcome.bucket == Bucket.IDEMPOTENT:
+        earlier = Dispatch.objects.filter(asset=dispatch.asset, intent=dispatch.intent)
+        return earlier.filter(status=Dispatch.Status.SUCCEEDED).exists()
+    is_current = Asset.objects.filter(~freshness.stale(), pk=_asset(dispatch).pk, published__isnull=False)
+    return outcome.bucket == Bucket.WITHOUT_JOB and is_current.exists()
 
 
 def _give_up(dispatch: Dispatch, reason: str, message: str) -> None:
@@ -194,7 +211,7 @@ def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to:
         at_hub.update(status=jobs_to)
 
 
-def _move(dispatch: Dispatch, target: State, *, reason: str = "", **values: Any) -> None:
+def _move(dispatch: Dispatch, target: State, *, reason: str = "", quiet: bool = False, **values: Any) -> None:
     asset = _asset(dispatch)
     moved = Asset.objects.filter(pk=asset.pk, intent=dispatch.intent).move(State.GENERATING, target, **values)
     if moved:
@@ -204,6 +221,8 @@ def _move(dispatch: Dispatch, target: State, *, reason: str = "", **values: Any)
         return
     else:
         change = f"{asset.state} ↛ {target}"
+    if moved and quiet:
+        return
     journal.record(
         "finalised" if moved else "transition_refused",
         dispatch.book,
@@ -224,7 +243,3 @@ def _asset(dispatch: Dispatch) -> Asset:
     if dispatch.asset is None:
         raise RuntimeError(f"dispatch {dispatch.dispatch_id} was judged without its asset")
     return dispatch.asset
-
-
-def _deferral(wait: timedelta, reason: str) -> dict[str, Any]:
-    return {"deferred_until": Now() + wait, "deferral_reason": reason[:40]}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dispatch.failures import Failure, FailureType
+from dispatch.failures import Failure, failure_from
 from dispatch.hubs.base import Hub, JobRef, Undelivered
 from generation.store import StoredFile
 
@@ -51,14 +51,9 @@ def _read(undelivered: Undelivered) -> Letter:
     if "files" in payload:
         files = {role: StoredFile.from_json(file) for role, file in payload["files"].items()}
         return Letter(undelivered.ref, build_id, files)
-    return Letter(undelivered.ref, build_id, _failure(payload["error"]))
-
-
-def _failure(error: Mapping[str, Any]) -> Failure:
-    """Unknown types are transient, like everything we know nothing about."""
-    kind = error.get("type")
-    known = FailureType(kind) if kind in FailureType.values else FailureType.TRANSIENT
-    return Failure(known, str(error.get("reason", "render_failed")), str(error.get("message", "")))
+    error: Mapping[str, Any] = payload["error"]
+    failure = failure_from(str(error.get("reason", "")), str(error.get("message", "")))
+    return Letter(undelivered.ref, build_id, failure)
 
 
 def _deliver(letter: Letter) -> None:

@@ -25,9 +25,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Refused:
-    """The hub took none of its jobs: nothing was spent, the asset stays asked for."""
+    """No job of it is at the hub: nothing was spent. What follows is the bucket of `dispatch.outcomes`.
+
+    `has_proof` says that the files of what the asset has published are in the storage.
+    """
 
     reason: str
+    has_proof: bool = False
 
 
 @dataclass(frozen=True)

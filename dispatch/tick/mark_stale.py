@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from generation import journal
-from generation.freshness import is_stale
+from django.db.models import Exists, OuterRef
+
+from generation import freshness, journal
 from generation.lifecycle import State
 from generation.models import Asset, Book, LayerConfig, Scene
 
@@ -24,20 +25,11 @@ def mark_stale(run: Run) -> None:
 
 
 def _mark(scene_pks: list[int], books: Mapping[int, Book]) -> None:
-    assets = list(Asset.objects.filter(scene__in=scene_pks).select_related("scene", "published"))
-    published = {(asset.scene_id, asset.stage): asset.published_id for asset in assets}
-    off = set(LayerConfig.objects.filter(book__in=books, enabled=False).values_list("book", "stage"))
-    stale = [
-        asset
-        for asset in assets
-        if asset.state == State.READY
-        and (asset.book_id, asset.stage) not in off
-        and asset.published is not None
-        and is_stale(asset, asset.published, published)
-    ]
-    moved = Asset.objects.filter(pk__in=[asset.pk for asset in stale]).move(State.READY, State.DIRTY) if stale else 0
-    if moved:
-        for asset in stale:
-            change = journal.change_text(State.READY, State.DIRTY)
-            journal.record("marked_stale", books[asset.book_id], journal.Subject.of(asset), change=change)
+    off = LayerConfig.objects.filter(book=OuterRef("book"), stage=OuterRef("stage"), enabled=False)
+    ready = Asset.objects.filter(~Exists(off), freshness.stale(), scene__in=scene_pks, state=State.READY)
+    stale = list(ready.only("scene_id", "book_id", "stage"))
+    Asset.objects.filter(pk__in=[asset.pk for asset in stale]).move(State.READY, State.DIRTY)
+    change = journal.change_text(State.READY, State.DIRTY)
+    for asset in stale:
+        journal.record("marked_stale", books[asset.book_id], journal.Subject.of(asset), change=change)
     Scene.objects.filter(pk__in=scene_pks).update(recheck=False)

@@ -13,6 +13,7 @@ from dispatch.capacity.scripts import CapacityUnavailable
 from dispatch.envelopes import digest_of, envelope_of
 from dispatch.hubs.job_ids import job_id as wire_job_id
 from dispatch.models import Dispatch, Job
+from dispatch.outcomes import OUTCOMES
 from dispatch.rendering.registry import units_of, workflow_version
 from dispatch.results.refusals import GAVE_UP, is_last_refusal, refusal_values
 from generation import gate, journal, selectors
@@ -21,16 +22,22 @@ from generation.models import Asset, Book, LayerConfig, Target
 from generation.stages import STAGES, StageName
 
 from .boundaries import Boundary, reach
+from .completed import close_completed
 from .context import Candidate, Run
+from .fences import note_fences
 
 logger = logging.getLogger(__name__)
 
-DISPATCH_ERROR = "dispatch_error"
+DISPATCH_ERROR = OUTCOMES["dispatch_error"]
+NOTHING_TO_RENDER = OUTCOMES["nothing_to_render"]
 
 
 def prepare(run: Run, granted: Sequence[Candidate]) -> None:
     """Write the dispatches book by book. Every grant that did not become one is given back at once."""
-    by_book = sorted(granted, key=lambda candidate: candidate.book_pk)
+    to_prepare = close_completed(run, granted)
+    if len(to_prepare) < len(granted):
+        _give_back(run, [candidate for candidate in granted if candidate not in to_prepare])
+    by_book = sorted(to_prepare, key=lambda candidate: candidate.book_pk)
     for book_pk, group in groupby(by_book, key=lambda candidate: candidate.book_pk):
         batch = list(group)
         prepared: set[str] = set()
@@ -38,7 +45,7 @@ def prepare(run: Run, granted: Sequence[Candidate]) -> None:
             prepared = _prepare_book(run, book_pk, batch)
         except DatabaseError as error:
             logger.exception("book %s was not prepared", book_pk)
-            run.report.error(DISPATCH_ERROR, batch[0].asset_pk, str(error))
+            run.report.error(DISPATCH_ERROR.reason, batch[0].asset_pk, str(error))
         reach(Boundary.AFTER_PREPARE_COMMIT)
         run.report.dispatched += len(prepared)
         _give_back(run, [candidate for candidate in batch if candidate.dispatch_id not in prepared])
@@ -52,12 +59,13 @@ def _prepare_book(run: Run, book_pk: int, batch: Sequence[Candidate]) -> set[str
             return set()
         wanted = {candidate.asset_pk: candidate for candidate in batch}
         may_start = gate.may_start({candidate.stage for candidate in batch})
-        allowed = Asset.objects.filter(may_start, pk__in=wanted).select_related("scene__chapter", "book")
-        allowed = allowed.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        startable = Asset.objects.filter(may_start, pk__in=wanted).select_related("scene__chapter", "book")
+        allowed = list(startable.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+        note_fences(wanted[pk] for pk in wanted.keys() - {asset.pk for asset in allowed})
         timeouts = selectors.job_timeouts_s([book_pk])
         prepared = {
             wanted[asset.pk].dispatch_id
-            for asset in list(allowed)
+            for asset in allowed
             if _write_alone(run, asset, wanted[asset.pk], timeouts.get((book_pk, asset.stage)))
         }
         _note_served(locked[0], {candidate.stage for candidate in batch if candidate.dispatch_id in prepared})
@@ -72,27 +80,36 @@ def _write_alone(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | 
             return _write(run, asset, candidate, timeout_s)
     except Exception as error:
         logger.exception("asset %s was not prepared", asset.pk)
-        run.report.error(DISPATCH_ERROR, asset.pk, repr(error))
+        run.report.error(DISPATCH_ERROR.reason, asset.pk, repr(error))
         _count_refusal(asset)
         return False
 
 
 def _count_refusal(asset: Asset) -> None:
-    still = Asset.objects.filter(pk=asset.pk, intent=asset.intent)
-    if not is_last_refusal(asset, DISPATCH_ERROR):
+    if is_last_refusal(asset, DISPATCH_ERROR):
+        _give_up(asset, DISPATCH_ERROR.reason, GAVE_UP)
+    else:
+        still = Asset.objects.filter(pk=asset.pk, intent=asset.intent)
         still.update(**refusal_values(asset, DISPATCH_ERROR))
-        return
-    if still.move(DISPATCHABLE, State.FAILED, failure_reason=DISPATCH_ERROR, failure_message=GAVE_UP):
+
+
+def _give_up(asset: Asset, reason: str, message: str) -> None:
+    still = Asset.objects.filter(pk=asset.pk, intent=asset.intent)
+    if still.move(DISPATCHABLE, State.FAILED, failure_reason=reason, failure_message=message):
         open_target = Target.objects.filter(asset=asset.pk, intent=asset.intent, status=Target.Status.OPEN)
         open_target.update(status=Target.Status.FAILED)
         change = journal.change_text(asset.state, State.FAILED)
-        journal.record("gave_up", asset.book, journal.Subject.of(asset), change=change, reason=DISPATCH_ERROR)
+        journal.record("gave_up", asset.book, journal.Subject.of(asset), change=change, reason=reason)
 
 
 def _write(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | None) -> bool:
     if asset.intent != candidate.intent:
         return False  # a newer command: selected again at the present intent
     scene, stage = asset.scene, STAGES[StageName(asset.stage)]
+    if not scene.has_words:
+        _give_up(asset, NOTHING_TO_RENDER.reason, NOTHING_TO_RENDER.words)
+        run.report.completed += 1
+        return False
     moved = Asset.objects.filter(pk=asset.pk, intent=candidate.intent).move(
         DISPATCHABLE,
         State.GENERATING,

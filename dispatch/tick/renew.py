@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Now
 from dispatch.capacity.leases import Claim, sync_leases
 from dispatch.capacity.scripts import CapacityUnavailable
 from dispatch.config import config
-from dispatch.failures import Failure, FailureType
+from dispatch.failures import Failure
 from dispatch.hubs.base import HubError, JobRef, Life
 from dispatch.models import Dispatch, Job
 from dispatch.results import mailbox
@@ -76,7 +76,7 @@ def _judge(run: Run, jobs: Sequence[Job]) -> None:
         )
         orphaned = list(gone.filter(running_at__isnull=False).values_list("dispatch__dispatch_id", flat=True))
     for dispatch_id in set(orphaned):
-        failure = Failure(FailureType.INFRASTRUCTURE, "orphaned", "The worker that rendered it is gone.")
+        failure = Failure("orphaned", "The worker that rendered it is gone.")
         run.finalise(dispatch_id, Failed(failure))
 
 
@@ -98,5 +98,5 @@ def _expire(run: Run) -> None:
     verdicts = dict.fromkeys(at_hub.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
     verdicts |= dict.fromkeys(late.values_list("dispatch__dispatch_id", flat=True), "worker_timeout")
     for dispatch_id, reason in verdicts.items():
-        failure = Failure(FailureType.INFRASTRUCTURE, reason, "The worker made no progress in the time it has.")
+        failure = Failure(reason, "The worker made no progress in the time it has.")
         run.finalise(dispatch_id, Failed(failure))

@@ -46,11 +46,12 @@ def _of_stage(stage: StageName, limit: int, replaced: set[int]) -> list[Candidat
     )
     layer = LayerConfig.objects.filter(book=OuterRef("book"), stage=stage)
     place = Window(
-        RowNumber(), partition_by=[F("book")], order_by=[F("priority").desc(), F("position").asc(), F("pk").asc()]
+        RowNumber(), partition_by=[F("book")], order_by=[F("urgency").desc(), F("position").asc(), F("pk").asc()]
     )
     startable = (
         Asset.objects.filter(gate.may_start({stage}), ~Q(dispatches__status=Dispatch.Status.ACTIVE))
         .filter(state__in=DISPATCHABLE, stage=stage)
+        .with_urgency()
         .annotate(
             place=place,
             live=Coalesce(Subquery(live, output_field=IntegerField()), 0),

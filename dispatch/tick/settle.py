@@ -5,6 +5,7 @@ from django.db.models.functions import Now
 
 from dispatch.models import Dispatch
 from generation import gate, journal
+from generation.commands import window
 from generation.lifecycle import State
 from generation.models import Asset, Book, Target, Task
 from generation.querysets import AssetQuerySet
@@ -19,10 +20,11 @@ def settle(run: Run) -> None:
     if books:
         with run.lease.transaction():
             locked = {book.pk: book for book in Book.objects.lock(books)}
-            _repair_ghosts(locked)
+            _repair(_ghosts(), State.GENERATING, "no_active_dispatch", locked)
+            _repair(_uncommanded(), State.PENDING, gate.NO_ACTIVE_TASK, locked)
             _fail_without_dependency(locked)
             _requeue_dirty(list(locked))
-            _close_tasks(list(locked))
+            _close_tasks(locked)
     reach(Boundary.SETTLED)
 
 
@@ -32,6 +34,7 @@ def _open_target(**conditions: object) -> Exists:
 
 def _books_to_settle() -> set[int]:
     return {
+        *_uncommanded().values_list("book", flat=True),
         *Task.objects.filter(_is_settled()).values_list("book", flat=True),
         *_ghosts().values_list("book", flat=True),
         *_dirty_but_wanted().values_list("book", flat=True),
@@ -61,15 +64,19 @@ def _ghosts() -> AssetQuerySet:
     return Asset.objects.filter(~Exists(active), state=State.GENERATING)
 
 
-def _repair_ghosts(locked: dict[int, Book]) -> None:
-    ghosts = list(_ghosts().filter(book__in=locked))
-    if not ghosts:
+def _uncommanded() -> AssetQuerySet:
+    """Pending without an open target of a live task: a task's rows were deleted by hand. Nobody asks for it now."""
+    return Asset.objects.filter(~_open_target(task__status__in=Task.LIVE), state=State.PENDING)
+
+
+def _repair(assets: AssetQuerySet, source: State, reason: str, locked: dict[int, Book]) -> None:
+    found = list(assets.filter(book__in=locked))
+    if not found:
         return
-    Asset.objects.filter(pk__in=[asset.pk for asset in ghosts]).move(State.GENERATING, State.DIRTY)
-    change = journal.change_text(State.GENERATING, State.DIRTY)
-    for asset in ghosts:
-        subject = journal.Subject.of(asset)
-        journal.record("repaired", locked[asset.book_id], subject, change=change, reason="no_active_dispatch")
+    Asset.objects.filter(pk__in=[asset.pk for asset in found]).move(source, State.DIRTY)
+    change = journal.change_text(source, State.DIRTY)
+    for asset in found:
+        journal.record("repaired", locked[asset.book_id], journal.Subject.of(asset), change=change, reason=reason)
 
 
 def _fail_without_dependency(locked: dict[int, Book]) -> None:
@@ -94,9 +101,10 @@ def _requeue_dirty(books: list[int]) -> None:
     _dirty_but_wanted().filter(book__in=books).move(State.DIRTY, State.PENDING)
 
 
-def _close_tasks(books: list[int]) -> None:
-    """Close tasks without an open target, with the counts of their targets."""
-    tasks = list(Task.objects.filter(_is_settled(), book__in=books).order_by("pk").select_for_update(no_key=True))
+def _close_tasks(locked: dict[int, Book]) -> None:
+    """Close tasks without an open target, with the counts of their targets; a finished window may be followed."""
+    settled = Task.objects.filter(_is_settled(), book__in=locked).select_related("command").order_by("pk")
+    tasks = list(settled.select_for_update(no_key=True, of=("self",)))
     counted = Target.objects.filter(task__in=tasks).order_by().values_list("task", "status")
     counts: dict[int, dict[str, int]] = {task.pk: {} for task in tasks}
     for task_pk, status, number in counted.annotate(number=Count("pk")):
@@ -108,3 +116,5 @@ def _close_tasks(books: list[int]) -> None:
         task.reason = ""
     Task.objects.bulk_update(tasks, ["counts", "status", "reason"])
     Task.objects.filter(pk__in=[task.pk for task in tasks]).update(closed_at=Now())
+    for book in locked.values():
+        window.follow(book, {task.command_id: task.command for task in tasks if task.book_id == book.pk}.values())

@@ -10,7 +10,18 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from dispatch.config import config
-from dispatch.hubs.base import Envelope, Hub, HubError, HubRejected, HubUnavailable, JobRef, Receipt, SubmissionUnknown
+from dispatch.envelopes import digest_of
+from dispatch.hubs.base import (
+    Envelope,
+    Hub,
+    HubDeclined,
+    HubError,
+    HubRejected,
+    HubUnavailable,
+    JobRef,
+    Receipt,
+    SubmissionUnknown,
+)
 from dispatch.models import Dispatch, Job
 
 from .context import Run
@@ -71,9 +82,11 @@ def _send(hub: Hub, job: Job) -> Sending:
         body=job.envelope,
     )
     answer: Receipt | HubError
+    if digest_of(job.envelope) != job.digest:
+        return Sending(job.pk, dispatch.dispatch_id, dispatch.asset_pk, HubDeclined("intent_corrupt"))
     try:
         answer = hub.submit(envelope)
-    except (HubUnavailable, HubRejected, SubmissionUnknown) as error:
+    except (HubUnavailable, HubDeclined, HubRejected, SubmissionUnknown) as error:
         answer = error
     except Exception as error:
         # Nobody knows how far it came: keep the ids, and let the other jobs go out.

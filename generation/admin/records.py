@@ -75,7 +75,7 @@ class AssetAdmin(ReadOnlyAdmin):
 
 @admin.register(Artifact)
 class ArtifactAdmin(ReadOnlyAdmin):
-    list_display = ("asset", "version", "dispatch_id", "content_version", "is_placeholder", "created_at")
+    list_display = ("asset", "version", "dispatch_id", "content_version", "created_at")
     list_select_related = ("asset__scene__chapter",)
 
 

@@ -11,16 +11,18 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from generation.exceptions import IdempotencyConflict, InvalidRequest, NotFound
+from generation.exceptions import IdempotencyConflict, InvalidRequest, NotFound, PermissionRefused
 from generation.models import Book, Command
 from generation.signals import ring_after_commit
 
 KEY_MAX = 200
+# Numbers that cannot be the key of a row; PostgreSQL would refuse the statement.
+PK_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Who commands. The name is kept as text: it outlives the account."""
+    """Who commands. The name is kept as text: it outlives the account. Without an account it is `manage.py`."""
 
     name: str
     user: User | None = None
@@ -29,19 +31,41 @@ class Actor:
     def of(cls, user: User) -> "Actor":
         return cls(user.get_username(), user)
 
+    def require(self, permissions: tuple[str, ...]) -> None:
+        """Raise PermissionRefused unless the account is active and has all of them."""
+        if self.user is None:
+            return
+        if not self.user.is_active:
+            raise PermissionRefused(f"The account {self.name} is not active.")
+        missing = [permission for permission in permissions if not self.user.has_perm(permission)]
+        if missing:
+            raise PermissionRefused(f"You may not do this: the permission {missing[0]} is needed.")
+
 
 @dataclass(frozen=True)
 class Asked:
-    """One command as it was asked: kind, book and parameters make the digest that a repeated key must match."""
+    """One command as it was asked: kind, book and parameters make the digest that a repeated key must match.
+
+    `book_pk` None means all books. `permissions` are what the actor must have.
+    """
 
     kind: Command.Kind
-    book_pk: int
+    book_pk: int | None
     params: dict[str, Any]
+    permissions: tuple[str, ...]
 
     @property
     def digest(self) -> str:
         body = json.dumps([self.kind, self.book_pk, self.params], sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()
+
+
+def book_named(pk: int) -> Book:
+    """Return the book, for a plan; raises NotFound."""
+    book = Book.objects.filter(pk=pk).first() if 0 < pk < PK_LIMIT else None
+    if book is None:
+        raise NotFound(f"There is no book {pk}.")
+    return book
 
 
 def answer_once(
@@ -50,26 +74,50 @@ def answer_once(
     """Do `act` under the Book lock, record the command with its answer, ring the tick; return the answer.
 
     The same (actor, key) with the same body returns the first answer and changes nothing; with another body it
-    raises IdempotencyConflict. Raises NotFound when the book is gone.
+    raises IdempotencyConflict. Raises PermissionRefused, InvalidRequest for a key that cannot be one, and NotFound
+    when the book is gone.
     """
+
+    def acted(books: list[Book], command: Command) -> dict[str, Any]:
+        return act(books[0], command)
+
+    return _answer_once(asked, actor, key, acted)
+
+
+def answer_once_for_all(
+    asked: Asked, actor: Actor, key: str | None, act: Callable[[Command], dict[str, Any]]
+) -> dict[str, Any]:
+    """Do `act` under the lock of every Book row; otherwise like `answer_once`."""
+    return _answer_once(asked, actor, key, lambda _, command: act(command))
+
+
+def _answer_once(
+    asked: Asked, actor: Actor, key: str | None, act: Callable[[list[Book], Command], dict[str, Any]]
+) -> dict[str, Any]:
+    actor.require(asked.permissions)
     if key is not None:
         _require_key(key)
     try:
         with transaction.atomic():
-            locked = Book.objects.lock([asked.book_pk])
-            if not locked:
-                raise NotFound(f"There is no book {asked.book_pk}.")
-            book = locked[0]
+            books = _lock(asked)
             earlier = _earlier(asked, actor, key)
             if earlier is not None:
                 return earlier
-            return _acted(asked, actor, key, book, act)
+            if asked.book_pk is not None and not books:
+                raise NotFound(f"There is no book {asked.book_pk}.")
+            return _acted(asked, actor, key, books, act)
     except IntegrityError:
         # Another book's command took the key while we held only our own book.
         earlier = _earlier(asked, actor, key)
         if earlier is None:
             raise
         return earlier
+
+
+def _lock(asked: Asked) -> list[Book]:
+    if asked.book_pk is None:
+        return Book.objects.lock(Book.objects.values_list("pk", flat=True))
+    return Book.objects.lock([asked.book_pk]) if 0 < asked.book_pk < PK_LIMIT else []
 
 
 def _require_key(key: str) -> None:
@@ -80,12 +128,17 @@ def _require_key(key: str) -> None:
 
 
 def _acted(
-    asked: Asked, actor: Actor, key: str | None, book: Book, act: Callable[[Book, Command], dict[str, Any]]
+    asked: Asked,
+    actor: Actor,
+    key: str | None,
+    books: list[Book],
+    act: Callable[[list[Book], Command], dict[str, Any]],
 ) -> dict[str, Any]:
+    book = None if asked.book_pk is None else books[0]
     command = Command.objects.create(
         kind=asked.kind,
         book=book,
-        book_key=book.key,
+        book_key=book.key if book else "",
         params=asked.params,
         actor=actor.user,
         actor_name=actor.name,
@@ -93,10 +146,9 @@ def _acted(
         digest=asked.digest,
         answer={},
     )
-    answer = act(book, command)
-    command.answer = answer
-    command.save(update_fields=["answer"])
-    Book.objects.filter(pk=book.pk).update(revision=F("revision") + 1)
+    answer = act(books, command)
+    Command.objects.filter(pk=command.pk).update(answer=answer)
+    Book.objects.filter(pk__in=[locked.pk for locked in books]).update(revision=F("revision") + 1)
     ring_after_commit()
     return answer
 

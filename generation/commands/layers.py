@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from generation.exceptions import NotFound
 from generation.models import Book, Command, LayerConfig
 from generation.stages import stage_named
 
-from .answers import Actor, Asked, answer_once
-from .targets import commanded_assets, take_back
+from . import auto_next
+from .answers import Actor, Asked, answer_once, book_named
+from .cancel import take_back_stages
+from .permissions import CONFIGURE
+from .targets import commanded_assets
 
 
 @dataclass(frozen=True)
@@ -30,25 +32,29 @@ class Plan:
 
 def plan(request: Request) -> Plan:
     """Return what the switch would do. Reads only. Raises NotFound, UnknownStage."""
-    stage = stage_named(request.stage)
-    book = Book.objects.filter(pk=request.book_pk).first()
-    if book is None:
-        raise NotFound(f"There is no book {request.book_pk}.")
-    layer = LayerConfig.objects.filter(book=book, stage=stage.name).first()
-    is_on = layer is None or layer.enabled
-    taken_back = 0 if request.enabled else len(commanded_assets(book, [stage.name]))
-    return Plan(changes=is_on != request.enabled, taken_back=taken_back)
+    stage_named(request.stage)
+    return _plan(book_named(request.book_pk), request)
 
 
 def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
     """Switch the layer and return the answer of `Plan.answer()`. Raises what `plan` raises."""
+    stage_named(request.stage)
 
     def act(book: Book, command: Command) -> dict[str, Any]:
-        answer = plan(request).answer()
+        planned = _plan(book, request)
         LayerConfig.objects.set(book, [request.stage], enabled=request.enabled)
         if not request.enabled:
-            take_back(command, book, commanded_assets(book, [request.stage]), [request.stage])
-        return answer
+            take_back_stages(command, book, [request.stage])
+            if planned.taken_back:
+                auto_next.switch_off(book, f"{request.stage} was switched off by {actor.name}")
+        return planned.answer()
 
     params = {"stage": request.stage, "enabled": request.enabled}
-    return answer_once(Asked(Command.Kind.LAYER, request.book_pk, params), actor, key, act)
+    return answer_once(Asked(Command.Kind.LAYER, request.book_pk, params, (CONFIGURE,)), actor, key, act)
+
+
+def _plan(book: Book, request: Request) -> Plan:
+    layer = LayerConfig.objects.filter(book=book, stage=request.stage).first()
+    is_on = layer is None or layer.enabled
+    taken_back = 0 if request.enabled else commanded_assets(book, [request.stage]).count()
+    return Plan(changes=is_on != request.enabled, taken_back=taken_back)

@@ -1,50 +1,89 @@
-"""Closing targets: what several commands do to work that was asked for before."""
+"""Opening and closing targets: what commands do to work, for any number of assets in a fixed number of statements."""
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from itertools import chain
+from typing import Any
 
-from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from generation import journal
-from generation.lifecycle import COMMANDED, State
-from generation.models import Asset, Book, Command, Target, Task
-from generation.stages import STAGES
+from generation.bulk import among, insert_from
+from generation.lifecycle import COMMANDED, State, sources_of
+from generation.models import Asset, Book, Command, ForceSet, LayerConfig, Target, Task
+from generation.querysets import AssetQuerySet
+from generation.stages import STAGES, StageName
+
+from .planning import Plan
+
+FORCE_SET_S = 120
 
 
-def supersede(asset_pks: Sequence[int]) -> None:
-    Target.objects.filter(asset__in=asset_pks, status=Target.Status.OPEN).update(status=Target.Status.SUPERSEDED)
+def new_intent() -> dict[str, Any]:
+    """Return the columns of an asset that a command changes: everything older is fenced, every limit is fresh."""
+    return {
+        "intent": F("intent") + 1,
+        "retries_left": Case(*(When(stage=stage.name, then=Value(stage.retries)) for stage in STAGES.values())),
+        "deferred_until": None,
+        "deferral_reason": "",
+        "refusal_reason": "",
+        "refusal_count": 0,
+    }
 
 
-def commanded_assets(book: Book, stages: Iterable[str]) -> list[Asset]:
+def queue(command: Command, book: Book, planned: Plan, *, lifts_tombstones: bool = True) -> list[int]:
+    """Make the planned assets pending under one task per stage, and return the tasks.
+
+    Older open targets of the same assets are superseded; the force set lets each replace a live dispatch, once.
+    """
+    wanted = {name: stage_plan.targets for name, stage_plan in planned.stages.items() if stage_plan.targets}
+    if not wanted:
+        return []
+    if lifts_tombstones:
+        LayerConfig.objects.filter(book=book, stage__in=wanted).update(cancelled_at=None, cancelled_by="")
+    tasks = {name: Task.objects.create(command=command, book=book, stage=name).pk for name in wanted}
+    _open_targets(command, book, tasks, sorted(chain.from_iterable(wanted.values())))
+    ForceSet.objects.create(command=command, expires_at=Now() + timedelta(seconds=FORCE_SET_S))
+    return list(tasks.values())
+
+
+def _open_targets(command: Command, book: Book, tasks: dict[StageName, int], asset_pks: Sequence[int]) -> None:
+    assets = Asset.objects.filter(among("pk", asset_pks)).order_by()
+    older = Target.objects.filter(among("asset", asset_pks), status=Target.Status.OPEN)
+    older.update(status=Target.Status.SUPERSEDED)
+    task = Case(*(When(stage=name, then=Value(pk)) for name, pk in tasks.items()))
+    insert_from(Target, assets, task=task, asset=F("pk"), intent=F("intent") + 1)
+    journal.record_command(command, book, assets, State.PENDING)
+    assets.move(
+        sources_of(State.PENDING),
+        State.PENDING,
+        priority=0,
+        stand_in="",
+        failure_reason="",
+        failure_message="",
+        **new_intent(),
+    )
+
+
+def commanded_assets(book: Book, stages: Iterable[str]) -> AssetQuerySet:
     """Return the assets of these stages that are queued, generating or targeted: what a stop takes back."""
     open_target = Exists(Target.objects.filter(asset=OuterRef("pk"), status=Target.Status.OPEN))
-    assets = Asset.objects.filter(book=book, stage__in=list(stages))
-    return list(assets.filter(Q(state__in=COMMANDED) | Q(open_target)).order_by("position", "stage"))
+    return Asset.objects.filter(Q(state__in=COMMANDED) | Q(open_target), book=book, stage__in=list(stages))
 
 
-def take_back(command: Command, book: Book, assets: Sequence[Asset], stages: Iterable[str]) -> None:
-    """Cancel the live tasks and open targets of these stages; queued and generating assets become dirty.
+def take_back(
+    command: Command, book: Book, assets: AssetQuerySet, targets: QuerySet[Target], tasks: QuerySet[Task]
+) -> None:
+    """Cancel these tasks and their open targets; queued and generating assets become dirty.
 
-    The intent rises, which fences every dispatch in flight; the tick clears those at the hub.
+    The intent rises, which fences every dispatch in flight; the tick clears those at the hub. Windows do not go on by
+    themselves after anything was taken back.
     """
-    tasks = Task.objects.filter(book=book, stage__in=list(stages), status__in=Task.LIVE)
-    pks = [asset.pk for asset in assets]
-    Target.objects.filter(task__in=tasks, status=Target.Status.OPEN).update(status=Target.Status.CANCELLED)
-    tasks.update(status=Task.Status.CANCELLED, reason=command.kind, closed_at=Now())
-    fresh = Case(*(When(stage=stage.name, then=Value(stage.retries)) for stage in STAGES.values()))
-    Asset.objects.filter(pk__in=pks).update(
-        intent=F("intent") + 1,
-        retries_left=fresh,
-        deferred_until=None,
-        deferral_reason="",
-        refusal_reason="",
-        refusal_count=0,
-    )
-    Asset.objects.filter(pk__in=pks).move(COMMANDED, State.DIRTY)
-    journal.record_command(command, book, ((journal.Subject.of(asset), _change(asset)) for asset in assets))
-
-
-def _change(asset: Asset) -> str:
-    if asset.state not in COMMANDED:
-        return ""
-    return journal.change_text(asset.state, State.DIRTY)
+    touched = Asset.objects.filter(among("pk", assets.order_by().values_list("pk", flat=True))).order_by()
+    journal.record_command(command, book, touched, State.DIRTY, COMMANDED)
+    targets.filter(status=Target.Status.OPEN).update(status=Target.Status.CANCELLED)
+    tasks.filter(status__in=Task.LIVE).update(status=Task.Status.CANCELLED, reason=command.kind, closed_at=Now())
+    # Each row is written once: a second statement would wade through what the first left behind.
+    touched.exclude(state__in=COMMANDED).update(**new_intent())
+    touched.move(COMMANDED, State.DIRTY, **new_intent())

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 
 from generation.exceptions import ImportRefused
 from generation.models import Asset, Book, Chapter, Scene
-from generation.models.books import validate_key
+from generation.models.books import validate_key, words_in
 from generation.stages import STAGES
 
 from .parsed import ParsedBook
@@ -41,7 +41,16 @@ def _create_scenes(book: Book, parsed: ParsedBook) -> None:
         scenes = []
         for scene_number, text in enumerate(split_scenes(parsed_chapter.paragraphs), start=1):
             position += 1
-            scenes.append(Scene(book=book, chapter=chapter, number=scene_number, position=position, text=text))
+            scenes.append(
+                Scene(
+                    book=book,
+                    chapter=chapter,
+                    number=scene_number,
+                    position=position,
+                    text=text,
+                    has_words=words_in(text),
+                )
+            )
         Scene.objects.bulk_create(scenes, batch_size=BATCH)
     Asset.objects.bulk_create(
         [

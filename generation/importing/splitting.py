@@ -33,15 +33,17 @@ ABBREVIATIONS = {
     "vs",
     "no",
 }
+# Latin, Cyrillic, Greek, Arabic … need no look at each character.
+FIRST_WIDE_CHARACTER = "\u1100"
 LAST_WORD = re.compile(r"([^\W\d_]+)\.$")
 
 
 def narration_s(text: str) -> float:
     """Estimate how long the text takes to read aloud, in seconds."""
-    weight = sum(
-        WIDE_CHARACTER_WEIGHT if unicodedata.east_asian_width(character) in "WF" else 1.0 for character in text
-    )
-    return weight / CHARACTERS_PER_SECOND
+    wide = 0
+    if max(text, default="") >= FIRST_WIDE_CHARACTER:
+        wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return (len(text) + (WIDE_CHARACTER_WEIGHT - 1) * wide) / CHARACTERS_PER_SECOND
 
 
 def split_sentences(paragraph: str) -> list[str]:

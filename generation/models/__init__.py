@@ -4,7 +4,7 @@ from .books import Book, Chapter, Scene
 from .commands import Command
 from .force_sets import ForceSet
 from .journal import JournalEntry
-from .layers import LayerConfig, StageConfig
+from .layers import LayerConfig, StageConfig, SystemConfig
 from .tasks import Target, Task
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Scene",
     "StageConfig",
     "StoreIdentity",
+    "SystemConfig",
     "Target",
     "Task",
 ]

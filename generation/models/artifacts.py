@@ -13,7 +13,6 @@ class Artifact(models.Model):
     audio_config_version = models.PositiveIntegerField()
     # Artifacts of other stages it was made from, by stage name.
     inputs = models.JSONField(default=dict)
-    is_placeholder = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

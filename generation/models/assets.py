@@ -11,8 +11,9 @@ from .books import Book, Scene
 class Asset(models.Model):
     """One scene × stage. What limits this one asset (deferral, retries) is a column, so that select can ask for it."""
 
-    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="assets")
-    scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="assets")
+    # The keys of book and scene are found by the indexes below; a row is written often, and every index costs then.
+    book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="assets", db_index=False)
+    scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="assets", db_index=False)
     stage = models.CharField(max_length=8, choices=StageName.choices)
     position = models.PositiveIntegerField(help_text="reading order, copied from the scene")
     state = models.CharField(max_length=12, choices=State.choices, default=State.NEW)
@@ -32,7 +33,11 @@ class Asset(models.Model):
     making_content_version = models.PositiveIntegerField(default=0)
     making_audio_config_version = models.PositiveIntegerField(default=0)
     # DO_NOTHING: artifact and asset go in one transaction, at whose end PostgreSQL checks; an artifact alone cannot.
-    published = models.ForeignKey("generation.Artifact", on_delete=models.DO_NOTHING, null=True, related_name="+")
+    published = models.ForeignKey(
+        "generation.Artifact", on_delete=models.DO_NOTHING, null=True, related_name="+", db_index=False
+    )
+    # File shown while the state is placeholder. Never published: a stand-in cannot be taken for a result.
+    stand_in = models.CharField(max_length=200, blank=True, help_text="name in the artifact storage")
     changed_at = models.DateTimeField(auto_now_add=True)
 
     objects = AssetQuerySet.as_manager()
@@ -46,6 +51,9 @@ class Asset(models.Model):
             models.CheckConstraint(
                 condition=~Q(state=State.READY) | Q(published__isnull=False), name="asset_ready_has_artifact"
             ),
+            models.CheckConstraint(
+                condition=~Q(state=State.PLACEHOLDER) | ~Q(stand_in=""), name="asset_placeholder_has_stand_in"
+            ),
         ]
         indexes = [
             models.Index(
@@ -55,6 +63,7 @@ class Asset(models.Model):
                 condition=Q(state=State.PENDING),
             ),
             models.Index(fields=["book", "stage", "state"], name="asset_progress"),
+            models.Index(fields=["published"], name="asset_published", condition=Q(published__isnull=False)),
         ]
 
     def __str__(self) -> str:

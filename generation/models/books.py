@@ -1,6 +1,7 @@
 import unicodedata
 import uuid
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 
@@ -21,6 +22,11 @@ def validate_key(key: str) -> None:
             raise ValidationError(f"The key contains {character!r}, which cannot be printed.", code="key_unprintable")
 
 
+def words_in(text: str) -> bool:
+    """True when the text has a letter or a digit: something that can be spoken and drawn."""
+    return any(character.isalnum() for character in text)
+
+
 class Book(models.Model):
     key = models.CharField(max_length=KEY_MAX, unique=True, validators=[validate_key])
     title = models.CharField(max_length=500)
@@ -29,6 +35,9 @@ class Book(models.Model):
     # One per import: a result made for an earlier import of the same book is foreign.
     build_id = models.UUIDField(default=uuid.uuid4, editable=False)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
+    # Who switched on that a finished window is followed by the next one; nobody means off.
+    auto_next_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    auto_next_off_reason = models.CharField(max_length=200, blank=True, help_text="why it switched itself off")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BookQuerySet.as_manager()
@@ -36,9 +45,9 @@ class Book(models.Model):
     class Meta:
         ordering = ["title", "pk"]
         permissions = [
-            ("operate_book", "Can regenerate"),
-            ("stop_book", "Can stop generation"),
-            ("configure_layers", "Can switch layers on and off"),
+            ("operate_book", "Can regenerate, and change what waits"),
+            ("stop_book", "Can stop generation, and regenerate by force"),
+            ("configure_layers", "Can switch layers on and off, and pause stages"),
         ]
 
     def __str__(self) -> str:
@@ -64,6 +73,10 @@ class Scene(models.Model):
     number = models.PositiveIntegerField(help_text="place in the chapter, from 1")
     position = models.PositiveIntegerField(help_text="place in the book's reading order, from 1")
     text = models.TextField()
+    # False when there is nothing to speak or draw; set with the text, by `words_in`.
+    has_words = models.BooleanField(default=True, editable=False)
+    voice = models.CharField(max_length=40, blank=True, help_text="name of a voice; empty for the language's own")
+    speed_percent = models.PositiveSmallIntegerField(default=100, help_text="of speech, 50 to 200")
     content_version = models.PositiveIntegerField(default=1, editable=False)
     audio_config_version = models.PositiveIntegerField(default=1, editable=False)
     # Set by whatever changes an input; the tick compares the scene's ready assets once and clears it.
@@ -74,6 +87,9 @@ class Scene(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["chapter", "number"], name="scene_number_once"),
             models.UniqueConstraint(fields=["book", "position"], name="scene_position_once"),
+            models.CheckConstraint(
+                condition=models.Q(speed_percent__gte=50, speed_percent__lte=200), name="scene_speed_50_to_200"
+            ),
         ]
         indexes = [models.Index(fields=["book"], name="scene_recheck", condition=models.Q(recheck=True))]
 

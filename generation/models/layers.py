@@ -62,3 +62,17 @@ class StageConfig(Pausable):
 
     def __str__(self) -> str:
         return self.stage
+
+
+class SystemConfig(Pausable):
+    """The single row of what holds for all stages and books. No row means: not paused."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+
+    class Meta:
+        verbose_name = "system"
+        verbose_name_plural = "system"
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="system_config_single")]
+
+    def __str__(self) -> str:
+        return "paused" if self.paused_at else "running"

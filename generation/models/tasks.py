@@ -55,7 +55,7 @@ class Target(models.Model):
         CANCELLED = "cancelled", "Cancelled"  # by an operator
         SUPERSEDED = "superseded", "Superseded"  # a newer command asked again
 
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="targets")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="targets", db_index=False)
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="targets")
     intent = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
@@ -71,7 +71,7 @@ class Target(models.Model):
                 name="target_status_known",
             ),
         ]
-        indexes = [models.Index(fields=["task"], name="target_open_of_task", condition=Q(status="open"))]
+        indexes = [models.Index(fields=["task", "status"], name="target_of_task")]
 
     def __str__(self) -> str:
         return f"{self.asset} at {self.intent}"

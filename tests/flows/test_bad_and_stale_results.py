@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from dispatch.failures import Failure, FailureType
+from dispatch.failures import Failure
 from dispatch.models import Dispatch, Job
 from dispatch.results.accept import accept_error, claim
 from dispatch.results.finalise import finalise_if_active
@@ -55,7 +55,7 @@ def test_a_file_that_was_swapped_in_the_storage_is_bad_output(dispatch):
 
 
 def test_a_permanent_failure_fails_the_asset_after_one_attempt_and_the_task_with_counts(dispatch, hub):
-    failure = Failure(FailureType.PERMANENT, "nothing_to_render", "No words.")
+    failure = Failure("nothing_to_render", "No words.")
     accept_error(dispatch.dispatch_id, Job.objects.get().job_id, str(dispatch.build_id), failure)
     run_tick(hub)
     asset, task = image(), Task.objects.get()
@@ -72,7 +72,7 @@ def test_transient_failures_back_off_and_end_when_the_retries_are_used(dispatch,
     waits = []
     for _ in range(11):
         active = Dispatch.objects.get(status=Dispatch.Status.ACTIVE)
-        failure = Failure(FailureType.TRANSIENT, "render_failed", "Out of paint.")
+        failure = Failure("render_failed", "Out of paint.")
         accept_error(active.dispatch_id, active.jobs.get().job_id, "", failure)
         asset = image()
         if asset.state == State.FAILED:

@@ -8,7 +8,7 @@ from django.db import DataError
 
 from dispatch.capacity import keys
 from dispatch.capacity.scripts import client
-from dispatch.failures import Failure, FailureType
+from dispatch.failures import Failure
 from dispatch.hubs.base import HubError, JobRef
 from dispatch.models import Dispatch, Job, TickLease
 from dispatch.results.accept import accept_error
@@ -124,7 +124,7 @@ def test_a_plain_regenerate_restarts_what_a_blocked_task_holds(hub, actor):
 
 
 def test_an_error_text_with_a_nul_is_kept_without_it(dispatch):
-    failure = Failure(FailureType.PERMANENT, "render_failed", "a\x00b")
+    failure = Failure("hub_rejected", "a\x00b")
     accept_error(dispatch.dispatch_id, Job.objects.get().job_id, "", failure)
     assert image().failure_message == "ab"
 

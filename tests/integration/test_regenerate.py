@@ -51,11 +51,11 @@ def test_the_plan_writes_nothing_and_says_what_the_command_then_does(actor):
 def test_targets_and_skipped_together_are_what_was_asked_each_once(actor):
     book = make_book(scenes=6)
     assets = images_of(book)
-    Scene.objects.filter(pk=assets[0].scene_id).update(text="…")
+    Scene.objects.filter(pk=assets[0].scene_id).update(text="…", has_words=False)
     regenerate.apply(Request(book.pk, ("image",), Scope.SCENE, (assets[1].scene_id,)), actor)
     plan = regenerate.plan(Request(book.pk)).stages
     for stage, of_stage in plan.items():
-        chosen = [asset.pk for asset in of_stage.targets] + [a.pk for some in of_stage.skipped.values() for a in some]
+        chosen = of_stage.targets + [pk for some in of_stage.skipped.values() for pk in some]
         assert sorted(chosen) == sorted(book.assets.filter(stage=stage).values_list("pk", flat=True))
     assert plan["image"].counts()["skipped"] == {"nothing_to_render": 1, "already_queued": 1}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dispatch.failures import FailureType, NothingToRender
+from dispatch.failures import FailureType, NothingToRender, failure_of
 from dispatch.rendering import illustration
 from dispatch.rendering.illustration import draw_art, render, seed_of
 from dispatch.rendering.illustration.fonts import display_font
@@ -74,7 +74,7 @@ def test_every_look_is_a_scene_with_light_and_shade_not_a_flat_field(mood, motif
 def test_a_scene_without_words_has_nothing_to_draw_for_good(text):
     with pytest.raises(NothingToRender) as raised:
         render(envelope(text))
-    assert raised.value.failure_type == FailureType.PERMANENT
+    assert failure_of(raised.value).type == FailureType.PERMANENT
 
 
 @pytest.mark.parametrize("title", ["Преступление и наказание", "موبي ديك", "白鯨", "x" * 500, "🐳 & <b>", "a\u0301"])

@@ -1,0 +1,6 @@
+"""Which permission a command needs. The command itself asks, so that no face can forget to."""
+
+OPERATE = "generation.operate_book"
+STOP = "generation.stop_book"
+CONFIGURE = "generation.configure_layers"
+EDIT = "generation.change_scene"

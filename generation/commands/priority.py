@@ -1,0 +1,68 @@
+"""Move queued assets to the front of their book's queue."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max
+
+from generation import journal
+from generation.bulk import among
+from generation.lifecycle import State
+from generation.models import Asset, Book, Command
+from generation.querysets import PRIORITY_MOST
+
+from .answers import Actor, Asked, answer_once, book_named
+from .permissions import OPERATE
+from .planning import assets_of, stages_asked
+from .scopes import Chosen, Scope, scenes_of
+
+
+@dataclass(frozen=True)
+class Request:
+    """`stages` empty means all."""
+
+    book_pk: int
+    stages: tuple[str, ...] = ()
+    scope: Scope = Scope.WHOLE_BOOK
+    ids: tuple[int, ...] = ()
+
+    def params(self) -> dict[str, Any]:
+        return {"stages": list(self.stages), **Chosen(self.scope, self.ids).params()}
+
+
+@dataclass(frozen=True)
+class Plan:
+    moved: tuple[int, ...]
+    not_queued: int
+
+    def answer(self) -> dict[str, Any]:
+        """Return {"moved": assets, "skipped": {"not_queued": assets}}."""
+        return {"moved": len(self.moved), "skipped": {"not_queued": self.not_queued} if self.not_queued else {}}
+
+
+def plan(request: Request) -> Plan:
+    """Return what would move. Reads only. Raises NotFound, InvalidRequest."""
+    return _plan(book_named(request.book_pk), request)
+
+
+def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
+    """Move them before all others of the book that wait now; return the answer of `Plan.answer()`."""
+
+    def act(book: Book, command: Command) -> dict[str, Any]:
+        planned = _plan(book, request)
+        moved = Asset.objects.filter(among("pk", planned.moved)).order_by()
+        journal.record_command(command, book, moved)
+        queued = assets_of(book).in_state(State.PENDING).with_urgency()
+        highest = queued.exclude(among("pk", planned.moved)).aggregate(highest=Max("urgency"))["highest"]
+        moved.update(priority=min(PRIORITY_MOST, (highest or 0) + 1))
+        return planned.answer()
+
+    return answer_once(Asked(Command.Kind.PRIORITY, request.book_pk, request.params(), (OPERATE,)), actor, key, act)
+
+
+def _plan(book: Book, request: Request) -> Plan:
+    stages = stages_asked(request.stages)
+    scenes = scenes_of(book, Chosen(request.scope, request.ids), stages)
+    asked = assets_of(book).filter(scene__in=scenes, stage__in=[stage.name for stage in stages])
+    moved = tuple(asked.in_state(State.PENDING).values_list("pk", flat=True))
+    return Plan(moved, asked.count() - len(moved))
