@@ -46,13 +46,15 @@ class Actor:
 class Asked:
     """One command as it was asked: kind, book and parameters make the digest that a repeated key must match.
 
-    `book_pk` None means all books. `permissions` are what the actor must have.
+    `book_pk` None means all books, or the one that `find_book` knows: a command on a row that may be gone when it is
+    repeated. `permissions` are what the actor must have.
     """
 
     kind: Command.Kind
     book_pk: int | None
     params: dict[str, Any]
     permissions: tuple[str, ...]
+    find_book: Callable[[], int] | None = None
 
     @property
     def digest(self) -> str:
@@ -101,13 +103,9 @@ def _answer_once(
         with transaction.atomic():
             books = _lock(asked)
             earlier = _earlier(asked, actor, key)
-            if earlier is not None:
-                return earlier
-            if asked.book_pk is not None and not books:
-                raise NotFound(f"There is no book {asked.book_pk}.")
-            return _acted(asked, actor, key, books, act)
-    except IntegrityError:
-        # Another book's command took the key while we held only our own book.
+            return earlier if earlier is not None else _acted(asked, actor, key, books, act)
+    except (IntegrityError, NotFound):
+        # Another book's command took the key while we held only our own book, or this command deleted its own subject.
         earlier = _earlier(asked, actor, key)
         if earlier is None:
             raise
@@ -115,9 +113,13 @@ def _answer_once(
 
 
 def _lock(asked: Asked) -> list[Book]:
-    if asked.book_pk is None:
+    pk = asked.book_pk if asked.find_book is None else asked.find_book()
+    if pk is None:
         return Book.objects.lock(Book.objects.values_list("pk", flat=True))
-    return Book.objects.lock([asked.book_pk]) if 0 < asked.book_pk < PK_LIMIT else []
+    books = Book.objects.lock([pk]) if 0 < pk < PK_LIMIT else []
+    if not books:
+        raise NotFound(f"There is no book {pk}.")
+    return books
 
 
 def _require_key(key: str) -> None:
@@ -134,7 +136,7 @@ def _acted(
     books: list[Book],
     act: Callable[[list[Book], Command], dict[str, Any]],
 ) -> dict[str, Any]:
-    book = None if asked.book_pk is None else books[0]
+    book = None if asked.book_pk is None and asked.find_book is None else books[0]
     command = Command.objects.create(
         kind=asked.kind,
         book=book,

@@ -49,8 +49,9 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
                 auto_next.switch_off(book, f"a task of the window was cancelled by {actor.name}")
         return answer
 
-    book_pk = _task(request.task_pk).book_id
-    return answer_once(Asked(Command.Kind.CANCEL_TASK, book_pk, {"task": request.task_pk}, (STOP,)), actor, key, act)
+    params = {"task": request.task_pk}
+    asked = Asked(Command.Kind.CANCEL_TASK, None, params, (STOP,), lambda: _task(request.task_pk).book_id)
+    return answer_once(asked, actor, key, act)
 
 
 def _task(pk: int) -> Task:

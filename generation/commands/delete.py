@@ -1,6 +1,7 @@
 """Delete a scene, a chapter or a book, also in flight: the tick clears the hub by the dispatches' own ids."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, TextChoices
@@ -50,7 +51,6 @@ def plan(request: Request) -> Plan:
 
 def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
     """Delete it and return the answer of `Plan.answer()`. Raises what `plan` raises."""
-    actor.require((request.permission,))
     params = {"what": What(request.what).value, "pk": request.pk}
 
     def act(book: Book, command: Command) -> dict[str, Any]:
@@ -60,7 +60,8 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
         _delete(request)
         return answer
 
-    return answer_once(Asked(Command.Kind.DELETE, _book_of(request), params, (request.permission,)), actor, key, act)
+    asked = Asked(Command.Kind.DELETE, None, params, (request.permission,), partial(_book_of, request))
+    return answer_once(asked, actor, key, act)
 
 
 def _book_of(request: Request) -> int:

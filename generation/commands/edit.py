@@ -77,8 +77,8 @@ def apply_text(request: TextRequest, actor: Actor, key: str | None = None) -> di
         return answer
 
     params = {"scene": request.scene_pk, "text": request.text}
-    book_pk = _scene(request.scene_pk).book_id
-    return answer_once(Asked(Command.Kind.EDIT_TEXT, book_pk, params, (EDIT,)), actor, key, act)
+    asked = Asked(Command.Kind.EDIT_TEXT, None, params, (EDIT,), lambda: _scene(request.scene_pk).book_id)
+    return answer_once(asked, actor, key, act)
 
 
 def plan_voices(request: VoicesRequest) -> Plan:

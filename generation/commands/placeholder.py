@@ -16,23 +16,13 @@ from generation.stages import StageName
 from .answers import Actor, Asked, answer_once, book_named
 from .permissions import OPERATE
 from .planning import assets_of, stages_asked
-from .scopes import Chosen, Scope, scenes_of
+from .scopes import StagesOfScenes, scenes_of
 
 FILLED = (State.NEW, State.DIRTY)
 NO_STAND_IN = "no_stand_in"
 
 
-@dataclass(frozen=True)
-class Request:
-    """`stages` empty means all that have a stand-in."""
-
-    book_pk: int
-    stages: tuple[str, ...] = ()
-    scope: Scope = Scope.WHOLE_BOOK
-    ids: tuple[int, ...] = ()
-
-    def params(self) -> dict[str, Any]:
-        return {"stages": list(self.stages), **Chosen(self.scope, self.ids).params()}
+Request = StagesOfScenes
 
 
 @dataclass
@@ -74,7 +64,7 @@ def _plan(book: Book, request: Request) -> Plan:
     stages = [stage.name for stage in stages_asked(request.stages)]
     if request.stages and all(stand_ins.name_for(stage, "") is None for stage in stages):
         raise InvalidRequest(f"There is no stand-in for {', '.join(stages)}.")
-    scenes = scenes_of(book, Chosen(request.scope, request.ids), stages_asked(request.stages))
+    scenes = scenes_of(book, request.chosen, stages_asked(request.stages))
     wanted = Exists(Target.objects.filter(asset=OuterRef("pk"), status=Target.Status.OPEN))
     asked = assets_of(book).filter(scene__in=scenes, stage__in=stages).annotate(wanted=wanted).order_by("pk")
     result = Plan()

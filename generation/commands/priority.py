@@ -14,20 +14,9 @@ from generation.querysets import PRIORITY_MOST
 from .answers import Actor, Asked, answer_once, book_named
 from .permissions import OPERATE
 from .planning import assets_of, stages_asked
-from .scopes import Chosen, Scope, scenes_of
+from .scopes import StagesOfScenes, scenes_of
 
-
-@dataclass(frozen=True)
-class Request:
-    """`stages` empty means all."""
-
-    book_pk: int
-    stages: tuple[str, ...] = ()
-    scope: Scope = Scope.WHOLE_BOOK
-    ids: tuple[int, ...] = ()
-
-    def params(self) -> dict[str, Any]:
-        return {"stages": list(self.stages), **Chosen(self.scope, self.ids).params()}
+Request = StagesOfScenes
 
 
 @dataclass(frozen=True)
@@ -62,7 +51,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
 def _plan(book: Book, request: Request) -> Plan:
     stages = stages_asked(request.stages)
-    scenes = scenes_of(book, Chosen(request.scope, request.ids), stages)
+    scenes = scenes_of(book, request.chosen, stages)
     asked = assets_of(book).filter(scene__in=scenes, stage__in=[stage.name for stage in stages])
     moved = tuple(asked.in_state(State.PENDING).values_list("pk", flat=True))
     return Plan(moved, asked.count() - len(moved))

@@ -9,23 +9,16 @@ from .answers import Actor, Asked, answer_once, book_named
 from .auto_next import state_of
 from .permissions import OPERATE, STOP
 from .planning import Plan, assets_of, plan_stages, stages_asked
-from .scopes import WINDOW_SCENES, Chosen, Scope, scenes_of
+from .scopes import WINDOW_SCENES, Chosen, Scope, StagesOfScenes, scenes_of
 from .targets import queue
 
 __all__ = ["Plan", "Request", "Scope", "apply", "plan"]
 
 
 @dataclass(frozen=True)
-class Request:
-    """`stages` empty means all; `scope`, `ids` and `count` as in `scopes.Chosen`.
+class Request(StagesOfScenes):
+    """`rebuild_all` also makes anew what is ready, and replaces what is on its way; `count` is a window's scenes."""
 
-    `rebuild_all` also makes anew what is ready, and replaces what is on its way.
-    """
-
-    book_pk: int
-    stages: tuple[str, ...] = ()
-    scope: Scope = Scope.WHOLE_BOOK
-    ids: tuple[int, ...] = ()
     rebuild_all: bool = False
     count: int = WINDOW_SCENES
 
@@ -34,7 +27,7 @@ class Request:
         return Chosen(self.scope, self.ids, self.count)
 
     def params(self) -> dict[str, Any]:
-        return {"stages": list(self.stages), **self.chosen.params(), "rebuild_all": self.rebuild_all}
+        return {**super().params(), "rebuild_all": self.rebuild_all}
 
     def asked(self) -> Asked:
         permissions = (OPERATE, STOP) if self.rebuild_all else (OPERATE,)

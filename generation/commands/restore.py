@@ -49,8 +49,8 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
         _publish(artifact, book, command)
         return answer
 
-    book_pk = _artifact(request.artifact_pk).asset.book_id
-    asked = Asked(Command.Kind.RESTORE, book_pk, {"artifact": request.artifact_pk}, (OPERATE,))
+    params = {"artifact": request.artifact_pk}
+    asked = Asked(Command.Kind.RESTORE, None, params, (OPERATE,), lambda: _artifact(request.artifact_pk).asset.book_id)
     return answer_once(asked, actor, key, act)
 
 

@@ -11,7 +11,7 @@ from generation.models import Book, Command, Target, Task
 from .answers import Actor, Asked, answer_once, book_named
 from .permissions import OPERATE
 from .planning import Plan, assets_of, plan_stages, stages_asked
-from .scopes import Chosen, Scope, scenes_of
+from .scopes import StagesOfScenes, scenes_of
 from .targets import queue
 
 
@@ -22,19 +22,14 @@ class Which(TextChoices):
 
 
 @dataclass(frozen=True)
-class Request:
-    """`stages` empty means all; `reason` empty means any: a failure's, or a blocked task's such as no_worker:image."""
+class Request(StagesOfScenes):
+    """`reason` empty means any: a failure's, or a blocked task's such as no_worker:image."""
 
-    book_pk: int
-    stages: tuple[str, ...] = ()
     which: Which = Which.BOTH
     reason: str = ""
-    scope: Scope = Scope.WHOLE_BOOK
-    ids: tuple[int, ...] = ()
 
     def params(self) -> dict[str, Any]:
-        chosen = Chosen(self.scope, self.ids).params()
-        return {"stages": list(self.stages), "which": Which(self.which).value, "reason": self.reason, **chosen}
+        return {**super().params(), "which": Which(self.which).value, "reason": self.reason}
 
 
 def plan(request: Request) -> Plan:
@@ -53,7 +48,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
 
 def _plan(book: Book, request: Request) -> Plan:
-    scenes = scenes_of(book, Chosen(request.scope, request.ids), stages_asked(request.stages))
+    scenes = scenes_of(book, request.chosen, stages_asked(request.stages))
     asked = assets_of(book).filter(_wanted(request), scene__in=scenes)
     return plan_stages(book, request.stages, asked, rebuild_all=False)
 

@@ -43,6 +43,23 @@ class Chosen:
         return params
 
 
+@dataclass(frozen=True)
+class StagesOfScenes:
+    """A request about some stages of some scenes of a book; `stages` empty means all, the rest as in `Chosen`."""
+
+    book_pk: int
+    stages: tuple[str, ...] = ()
+    scope: Scope = Scope.WHOLE_BOOK
+    ids: tuple[int, ...] = ()
+
+    @property
+    def chosen(self) -> Chosen:
+        return Chosen(self.scope, self.ids)
+
+    def params(self) -> dict[str, Any]:
+        return {"stages": list(self.stages), **self.chosen.params()}
+
+
 def scenes_of(book: Book, chosen: Chosen, stages: list[Stage]) -> QuerySet[Scene]:
     """Return the scenes asked for; `stages` says what a scene of the next window lacks.
 
