@@ -30,6 +30,12 @@ class Config:
     submit_budget: timedelta = timedelta(seconds=10)
     submit_parallel: int = 4
     clear_for: timedelta = timedelta(hours=1)
+    keep_journal: timedelta = timedelta(days=7)
+    keep_reports: timedelta = timedelta(days=7)
+    keep_dispatches: timedelta = timedelta(days=30)
+    keep_commands: timedelta = timedelta(days=90)
+    prune_interval: timedelta = timedelta(minutes=1)
+    prune_batch: int = 2000  # rows of each kind at a time
 
 
 @lru_cache(maxsize=1)

@@ -51,7 +51,10 @@ class Dispatch(models.Model):
                 condition=Q(status__in=["active", "succeeded", "failed", "cancelled"]), name="dispatch_status_known"
             ),
         ]
-        indexes = [models.Index(fields=["stage"], name="dispatch_active", condition=Q(status="active"))]
+        indexes = [
+            models.Index(fields=["stage"], name="dispatch_active", condition=Q(status="active")),
+            models.Index(fields=["ended_at"], name="dispatch_age"),
+        ]
 
     def __str__(self) -> str:
         return self.dispatch_id

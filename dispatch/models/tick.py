@@ -10,6 +10,7 @@ class TickLease(models.Model):
     expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
+    pruned_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="tick_lease_single")]
@@ -25,6 +26,7 @@ class TickReport(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        indexes = [models.Index(fields=["created_at"], name="tick_report_age")]
 
     def __str__(self) -> str:
         return f"tick {self.fence}"

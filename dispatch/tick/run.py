@@ -15,7 +15,7 @@ from generation import selectors
 from generation.models import Target, Task
 from generation.stages import StageName
 
-from . import admit, mark_stale, prepare, record, renew, select, settle, stop, submit, workers
+from . import admit, mark_stale, prepare, prune, record, renew, select, settle, stop, submit, workers
 from .boundaries import Boundary, reach
 from .context import Run
 from .lease import Lease, LostTick, acquire
@@ -65,6 +65,7 @@ def _run_once(lease: Lease, hub: Hub | None) -> Report:
         lease.renew()
     _hand_over(run)
     _count(run)
+    prune.prune(run)
     run.report.duration_ms = round((time.monotonic() - began) * 1000)
     with lease.transaction():
         TickReport.objects.create(fence=lease.number, report=run.report.as_json())
