@@ -1,6 +1,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -12,6 +13,7 @@ from redis.connection import AbstractConnection
 
 from dispatch.models import TickLease
 from generation.commands.answers import Actor
+from generation.models import StageConfig, SystemConfig
 from tests.doubles.hub import FakeHub
 
 # Machines are shared: how long one example takes says nothing.
@@ -20,6 +22,14 @@ hypothesis.settings.load_profile("house")
 
 # What migrations made and no test changes.
 KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Every test begins with an empty database: also without the rows that migrations make."""
+    with django_db_blocker.unblock():
+        StageConfig.objects.all().delete()
+        SystemConfig.objects.all().delete()
 
 
 @pytest.fixture(scope="session", autouse=True)

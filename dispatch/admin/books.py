@@ -1,6 +1,5 @@
 """Books with their progress, and the commands on them. Every command shows its plan before it is given."""
 
-import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,18 +19,18 @@ from django.utils.safestring import SafeString
 from dispatch.models import StageWorkers
 from dispatch.rendering.registry import renderable_stages
 from generation import selectors
-from generation.admin.readonly import ReadOnlyAdmin
+from generation.admin.readonly import OperatedAdmin
 from generation.commands import cancel, regenerate
 from generation.commands.answers import Actor
 from generation.commands.planning import StagePlan
-from generation.exceptions import GenerationError, InvalidRequest
+from generation.exceptions import GenerationError
 from generation.lifecycle import State
 from generation.models import Asset, Book, Task
 from generation.stages import STAGES, StageName
 
+from .book_actions import BOOK_ACTIONS
+
 SHOWN_BOOKS = 50
-# Eighteen digits always fit the key column.
-PK = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ class Row:
 
 
 @admin.register(Book)
-class BookAdmin(ReadOnlyAdmin):
+class BookAdmin(OperatedAdmin):
     list_display = ("title", "key", "author", "audio", "image", "video", "attention", "files")
     search_fields = ("title", "author", "key")
-    actions = ("regenerate_images", "regenerate_all", "stop_all")
+    actions = ("regenerate_images", "regenerate_all", "stop_all", *BOOK_ACTIONS)
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changelist = super().get_changelist_instance(request)
@@ -86,22 +85,6 @@ class BookAdmin(ReadOnlyAdmin):
     def files(self, book: Any) -> SafeString:
         address = reverse("admin:generation_asset_changelist")
         return format_html('<a href="{}?book__id__exact={}&stage__exact=image">Pictures</a>', address, book.pk)
-
-    def response_action(  # type: ignore[override] # the stubs describe the signature of a later Django
-        self, request: HttpRequest, queryset: QuerySet[Book]
-    ) -> HttpResponse | None:
-        """Refuse a selection that names no books; stock Django answers it with a server error."""
-        wrong = [pk for pk in request.POST.getlist(ACTION_CHECKBOX_NAME) if not PK.fullmatch(pk)]
-        if wrong:
-            self._refused(request, InvalidRequest(f"{wrong[0]!r} is no book."))
-            return None
-        return super().response_action(request, queryset)
-
-    def has_operate_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("generation.operate_book")
-
-    def has_stop_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("generation.stop_book")
 
     @admin.action(description="Regenerate images", permissions=["operate"])
     def regenerate_images(self, request: HttpRequest, books: QuerySet[Book]) -> HttpResponse | None:

@@ -1,3 +1,3 @@
-from . import records
+from . import records, scenes
 
-__all__ = ["records"]
+__all__ = ["records", "scenes"]

@@ -9,41 +9,59 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from generation import words
+from generation.commands import cancel_task, pause, restore
 from generation.models import (
     Artifact,
     ArtifactFile,
     Asset,
-    Chapter,
     Command,
     ForceSet,
     JournalEntry,
     LayerConfig,
-    Scene,
     StageConfig,
+    SystemConfig,
     Target,
     Task,
 )
 from generation.stages import StageName
 
-from .readonly import ReadOnlyAdmin
+from .actions import CommandAction
+from .forms import WhyForm
+from .readonly import OperatedAdmin, ReadOnlyAdmin
 
 
-@admin.register(Chapter)
-class ChapterAdmin(ReadOnlyAdmin):
-    list_display = ("book", "number", "title")
-    list_select_related = ("book",)
-    search_fields = ("title", "book__title")
+def pausing(level: pause.Level, *, paused: bool) -> CommandAction:
+    """Return the action that pauses or resumes the selected stages, or the system."""
+
+    def requests(rows: QuerySet[Any], data: Any) -> list[tuple[str, pause.Request]]:
+        why = data["why"] or ""
+        if level == pause.Level.SYSTEM:
+            return [("All stages", pause.Request(level, paused, why=why))]
+        return [(f"Stage {row.pk}", pause.Request(level, paused, stages=(row.pk,), why=why)) for row in rows]
+
+    title = "Pause" if paused else "Resume"
+    text = "Nothing new starts; what runs is finished." if paused else ""
+    return CommandAction(title, "configure", requests, pause.plan, pause.apply, words.paused, form=WhyForm, text=text)
 
 
-@admin.register(Scene)
-class SceneAdmin(ReadOnlyAdmin):
-    list_display = ("book", "position", "chapter", "number", "opening")
-    list_select_related = ("book", "chapter")
-    search_fields = ("text", "book__title")
-
-    @admin.display(description="begins")
-    def opening(self, scene: Scene) -> str:
-        return scene.text[:80]
+CANCEL_TASK = CommandAction(
+    "Cancel tasks",
+    "stop",
+    lambda tasks, _: [(f"{task}, task {task.pk}", cancel_task.Request(task.pk)) for task in tasks],
+    cancel_task.plan,
+    cancel_task.apply,
+    words.taken_back,
+    decline="Keep working",
+)
+RESTORE = CommandAction(
+    "Restore version",
+    "operate",
+    lambda rows, _: [(f"{artifact.asset}, {artifact}", restore.Request(artifact.pk)) for artifact in rows],
+    restore.plan,
+    restore.apply,
+    words.restored,
+)
 
 
 @admin.register(Asset)
@@ -74,9 +92,10 @@ class AssetAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Artifact)
-class ArtifactAdmin(ReadOnlyAdmin):
+class ArtifactAdmin(OperatedAdmin):
     list_display = ("asset", "version", "dispatch_id", "content_version", "created_at")
     list_select_related = ("asset__scene__chapter",)
+    actions = (RESTORE.as_action("restore"),)
 
 
 @admin.register(ArtifactFile)
@@ -92,11 +111,31 @@ class LayerConfigAdmin(ReadOnlyAdmin):
 
 
 @admin.register(StageConfig)
-class StageConfigAdmin(admin.ModelAdmin[StageConfig]):
+class StageConfigAdmin(OperatedAdmin):
     """The quota in force from the next tick on; a lower one kills nothing."""
 
-    list_display = ("stage", "quota", "paused_at", "paused_by")
-    fields = ("stage", "quota")
+    named_by_number = False
+    list_display = ("stage", "quota", "paused_at", "paused_by", "paused_why")
+    fields = ("stage", "quota", "paused_at", "paused_by", "paused_why")
+    readonly_fields = ("stage", "paused_at", "paused_by", "paused_why")
+    actions = (
+        pausing(pause.Level.STAGE, paused=True).as_action("pause"),
+        pausing(pause.Level.STAGE, paused=False).as_action("resume"),
+    )
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("generation.change_stageconfig")
+
+
+@admin.register(SystemConfig)
+class SystemConfigAdmin(OperatedAdmin):
+    """The one row of what holds for all stages and books."""
+
+    list_display = ("__str__", "paused_at", "paused_by", "paused_why")
+    actions = (
+        pausing(pause.Level.SYSTEM, paused=True).as_action("pause"),
+        pausing(pause.Level.SYSTEM, paused=False).as_action("resume"),
+    )
 
 
 @admin.register(Command)
@@ -107,10 +146,11 @@ class CommandAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Task)
-class TaskAdmin(ReadOnlyAdmin):
+class TaskAdmin(OperatedAdmin):
     list_display = ("book", "stage", "status", "reason", "counts", "created_at", "closed_at")
     list_filter = ("status", "stage")
     list_select_related = ("book",)
+    actions = (CANCEL_TASK.as_action("cancel_tasks"),)
 
 
 @admin.register(Target)

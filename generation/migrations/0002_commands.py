@@ -5,6 +5,16 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from generation.stages import STAGES
+
+
+def make_configuration_rows(apps, schema_editor):
+    """A row per stage and one for the system, so that the admin has something to pause."""
+    for stage in STAGES.values():
+        config = apps.get_model("generation", "StageConfig")
+        config.objects.get_or_create(stage=stage.name, defaults={"quota": stage.quota})
+    apps.get_model("generation", "SystemConfig").objects.get_or_create(id=1)
+
 
 class Migration(migrations.Migration):
 
@@ -131,4 +141,5 @@ class Migration(migrations.Migration):
             model_name='systemconfig',
             constraint=models.CheckConstraint(condition=models.Q(('id', 1)), name='system_config_single'),
         ),
+        migrations.RunPython(make_configuration_rows, migrations.RunPython.noop, elidable=False),
     ]

@@ -1,0 +1,110 @@
+"""Commands as admin actions. Each shows its plan first and is given by a second, confirmed POST."""
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from generation.commands.answers import Actor
+from generation.exceptions import GenerationError
+
+SHOWN = 50
+# What was asked for, by the words for what it is about.
+Requests = Iterable[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class CommandAction:
+    """How one command is given on selected rows.
+
+    `requests(rows, data)` makes the requests from the rows and the cleaned data of `form`; `words(answer)` tells an
+    answer of `plan` or `apply`. `permission` is one of the admin's `has_…_permission`.
+    """
+
+    title: str
+    permission: str
+    requests: Callable[[QuerySet[Any], Mapping[str, Any]], Requests]
+    plan: Callable[[Any], Any]
+    apply: Callable[..., dict[str, Any]]
+    words: Callable[[Mapping[str, Any]], str]
+    form: type[forms.Form] = forms.Form
+    text: str = ""
+    decline: str = "Cancel"
+
+    def as_action(self, name: str) -> Any:
+        """Return the function that goes into `ModelAdmin.actions`."""
+
+        @admin.action(description=self.title, permissions=[self.permission])
+        def action(model_admin: Any, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+            return self._run(model_admin, request, rows)
+
+        action.__name__ = name
+        return action
+
+    def _run(self, model_admin: Any, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        is_confirmed = "confirmed" in request.POST
+        form = self.form(request.POST) if is_confirmed else self.form()
+        if is_confirmed and form.is_valid():
+            self._give(model_admin, request, self.requests(rows, form.cleaned_data))
+            return None
+        return self._confirmation(model_admin, request, rows, form)
+
+    def _give(self, model_admin: Any, request: HttpRequest, requests: Requests) -> None:
+        """Give the commands one by one; each is accepted or refused on its own and says so."""
+        actor, key = Actor.of(cast(User, request.user)), request.POST.get("key") or uuid.uuid4().hex
+        for subject, asked in requests:
+            try:
+                answer = self.apply(asked, actor, f"{key}:{uuid.uuid5(uuid.NAMESPACE_OID, repr(asked)).hex}")
+            except GenerationError as error:
+                model_admin.message_user(request, refusal(subject, error), messages.ERROR)
+            else:
+                model_admin.message_user(request, f"{subject}: {self.words(answer)}.", messages.SUCCESS)
+
+    def _confirmation(
+        self, model_admin: Any, request: HttpRequest, rows: QuerySet[Any], form: forms.Form
+    ) -> TemplateResponse:
+        requests = list(self.requests(rows, {name: field.initial for name, field in form.fields.items()}))
+        context = {
+            **model_admin.admin_site.each_context(request),
+            "title": self.title,
+            "lines": [(subject, self._planned(asked)) for subject, asked in requests[:SHOWN]],
+            "more": max(0, len(requests) - SHOWN),
+            "text": self.text,
+            "form": form,
+            "decline": self.decline,
+            "opts": model_admin.opts,
+            "action": request.POST["action"],
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "key": request.POST.get("key") or uuid.uuid4().hex,
+        }
+        return TemplateResponse(request, "admin/command_confirmation.html", context)
+
+    def _planned(self, asked: Any) -> str:
+        try:
+            return self.words(self.plan(asked).answer())
+        except GenerationError as error:
+            return f"refused: {error}"
+
+
+def refusal(subject: str, error: GenerationError) -> str:
+    return f"{subject}: the command was not accepted. Nothing was started. {error}"
+
+
+def by_book(scenes: QuerySet[Any]) -> Iterable[tuple[Any, tuple[int, ...]]]:
+    """Return each book of the selected scenes with their keys: one command per book, however many scenes."""
+    chosen: dict[int, list[int]] = {}
+    books = {}
+    for scene in scenes.select_related(None).select_related("book").order_by("book", "position"):
+        books[scene.book_id] = scene.book
+        chosen.setdefault(scene.book_id, []).append(scene.pk)
+    return [(books[pk], tuple(scene_pks)) for pk, scene_pks in chosen.items()]

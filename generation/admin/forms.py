@@ -1,0 +1,70 @@
+"""What an operator may add to a command before confirming it."""
+
+from django import forms
+
+from generation.commands import edit
+from generation.commands.retry import Which
+from generation.commands.scopes import WINDOW_MOST, WINDOW_SCENES
+from generation.exceptions import GenerationError
+from generation.models import Scene
+from generation.stages import StageName
+
+
+class StagesForm(forms.Form):
+    stages = forms.MultipleChoiceField(
+        choices=StageName.choices, required=False, widget=forms.CheckboxSelectMultiple, help_text="None means all."
+    )
+
+
+class RegenerateForm(StagesForm):
+    rebuild_all = forms.BooleanField(
+        required=False,
+        label="Also regenerate what is ready",
+        help_text="Current files stay until the new ones are finished.",
+    )
+
+
+class RetryForm(StagesForm):
+    which = forms.ChoiceField(choices=Which.choices, initial=Which.BOTH)
+
+
+class WindowForm(StagesForm):
+    count = forms.IntegerField(min_value=1, max_value=WINDOW_MOST, initial=WINDOW_SCENES, label="Scenes")
+
+
+class WhyForm(forms.Form):
+    why = forms.CharField(max_length=200, required=False, initial="")
+
+
+class PauseForm(StagesForm, WhyForm):
+    pass
+
+
+class LayerForm(forms.Form):
+    stage = forms.ChoiceField(choices=StageName.choices, initial=StageName.AUDIO)
+    enabled = forms.TypedChoiceField(
+        choices=[("on", "On"), ("off", "Off")], coerce=lambda value: value == "on", initial=True
+    )
+
+
+class VoicesForm(forms.Form):
+    voice = forms.CharField(max_length=40, required=False, initial="", help_text="Empty for the language's own.")
+    speed_percent = forms.IntegerField(
+        min_value=edit.SPEED_LEAST, max_value=edit.SPEED_MOST, initial=100, label="Speed in %"
+    )
+
+
+class SceneForm(forms.ModelForm[Scene]):
+    """The text of a scene. What the command would refuse is refused here, beside the field."""
+
+    class Meta:
+        model = Scene
+        fields = ("text",)
+
+    def clean_text(self) -> str:
+        text = str(self.cleaned_data["text"])
+        try:
+            edit.plan_text(edit.TextRequest(self.instance.pk, text))
+        except GenerationError as error:
+            raise forms.ValidationError(str(error), code=error.code) from error
+        return text

@@ -1,0 +1,70 @@
+"""Answers of commands, told to people. One line, for the terminal and the admin alike."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .stages import STAGES, StageName
+
+Answer = Mapping[str, Any]
+
+
+def amount(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def of_stage(stage: str, number: int) -> str:
+    """Return for example "3 pictures"."""
+    return amount(number, STAGES[StageName(stage)].noun)
+
+
+def queued(answer: Answer) -> str:
+    """Tell what a regenerate or a retry queues, and what it leaves out."""
+    told = [_queued_stage(stage, numbers) for stage, numbers in answer["stages"].items()]
+    return "; ".join(text for text in told if text) or "nothing to do"
+
+
+def _queued_stage(stage: str, numbers: Answer) -> str:
+    parts = [f"{of_stage(stage, numbers['targets'])} queued"] if numbers["targets"] else []
+    parts += [f"{number} {reason.replace('_', ' ')}" for reason, number in numbers["skipped"].items()]
+    return f"{stage}: {', '.join(parts)}" if parts else ""
+
+
+def taken_back(answer: Answer) -> str:
+    text = f"{answer['queued']} queued leave the queue, {answer['generating']} running are abandoned"
+    return f"{text}; the task was {answer['was']}" if "was" in answer else text
+
+
+def paused(answer: Answer) -> str:
+    waits = f"{amount(answer['queued'], 'asset')} queued there"
+    return waits if answer["changes"] else f"{waits}; nothing changes"
+
+
+def switched(answer: Answer) -> str:
+    text = "changes" if answer["changes"] else "nothing changes"
+    return f"{text}, {answer['taken_back']} taken back" if answer.get("taken_back") else text
+
+
+def edited(answer: Answer) -> str:
+    return f"{amount(answer['scenes'], 'scene')} changed, {answer['ready']} ready become out of date"
+
+
+def deleted(answer: Answer) -> str:
+    return (
+        f"{amount(answer['scenes'], 'scene')} with {amount(answer['files'], 'published file')} deleted, "
+        f"{answer['generating']} running abandoned"
+    )
+
+
+def restored(answer: Answer) -> str:
+    replaces = f", in place of version {answer['replaces']}" if answer["replaces"] else ""
+    return f"version {answer['version']} published{replaces}"
+
+
+def filled(answer: Answer) -> str:
+    skipped = "".join(f", {number} {reason.replace('_', ' ')}" for reason, number in answer["skipped"].items())
+    return f"{amount(answer['filled'], 'placeholder')} put in{skipped}"
+
+
+def moved(answer: Answer) -> str:
+    skipped = "".join(f", {number} {reason.replace('_', ' ')}" for reason, number in answer["skipped"].items())
+    return f"{answer['moved']} moved to the front{skipped}"

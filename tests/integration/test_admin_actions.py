@@ -1,0 +1,166 @@
+"""Every command that the admin offers: plan first, then the deed; refused without the permission."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+
+from dispatch.tick import run_tick
+from generation.commands import regenerate
+from generation.models import Artifact, Asset, Book, Chapter, Command, Scene, StageConfig, SystemConfig, Task
+from tests.doubles.pictures import deliver_all
+from tests.factories.books import make_book
+from tests.snapshot import snapshot
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# model → {action: fields of its form}
+ACTIONS = {
+    Book: {
+        "regenerate_next": {"count": "2"},
+        "retry": {"which": "both"},
+        "pause": {"why": "lunch"},
+        "resume": {},
+        "fill_with_placeholders": {},
+        "switch_layer": {"stage": "audio", "enabled": "off"},
+        "auto_next_on": {},
+        "auto_next_off": {},
+        "delete_books": {},
+    },
+    Chapter: {"delete_chapters": {}},
+    Scene: {
+        "regenerate": {"stages": ["image"]},
+        "move_to_front": {},
+        "fill_with_placeholders": {},
+        "set_voices": {"voice": "heart", "speed_percent": "110"},
+        "delete_scenes": {},
+    },
+    Task: {"cancel_tasks": {}},
+    Artifact: {"restore": {}},
+    StageConfig: {"pause": {}, "resume": {}},
+    SystemConfig: {"pause": {}, "resume": {}},
+}
+CASES = [(model, action) for model, actions in ACTIONS.items() for action in actions]
+every_action = pytest.mark.parametrize(("model", "action"), CASES)
+
+
+@pytest.fixture
+def record(hub, actor):
+    """One row or more of every model."""
+    book = make_book(scenes=2)
+    regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
+    run_tick(hub)
+    deliver_all()
+    run_tick(hub)
+    StageConfig.objects.create(stage="image", quota=4)
+    SystemConfig.objects.create()
+    return book
+
+
+def page_of(model):
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def post(client, model, action, **fields):
+    selected = [str(pk) for pk in model.objects.values_list("pk", flat=True)]
+    return client.post(page_of(model), {"action": action, "_selected_action": selected, **fields}, follow=True)
+
+
+def text_of(response) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def test_every_action_of_the_admin_is_looked_at_here(admin_client, record):
+    for model, actions in ACTIONS.items():
+        offered = set(re.findall(r'<option value="(\w+)"', admin_client.get(page_of(model)).content.decode()))
+        own = {"regenerate_images", "regenerate_all", "stop_all"} if model is Book else set()
+        assert offered == set(actions) | own
+
+
+@every_action
+def test_it_shows_its_plan_and_changes_no_row(model, action, admin_client, record):
+    before = snapshot()
+    page = text_of(post(admin_client, model, action))
+    assert "What will happen" in page
+    assert "refused" not in page
+    assert snapshot() == before
+
+
+@every_action
+def test_confirmed_it_is_given_in_the_name_of_who_asked(model, action, admin_client, record):
+    Command.objects.all().delete() if model is not Task else None
+    page = text_of(post(admin_client, model, action, confirmed="yes", key="k", **ACTIONS[model][action]))
+    assert "not accepted" not in page
+    command = Command.objects.latest("pk")
+    assert command.actor_name == "admin"
+    assert command.key.startswith("k:")
+
+
+@every_action
+def test_without_the_permission_it_is_hidden_and_its_post_changes_no_row(model, action, client, record):
+    user = User.objects.create_user("viewer", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(user)
+    assert f'value="{action}"' not in client.get(page_of(model)).content.decode()
+    before = snapshot()
+    post(client, model, action, confirmed="yes", key="k", **ACTIONS[model][action])
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("model", "action", "fields"),
+    [
+        (Book, "regenerate_next", {"count": "0"}),
+        (Book, "retry", {"which": "all"}),
+        (Book, "pause", {"why": "x" * 201}),
+        (Book, "switch_layer", {"stage": "smell", "enabled": "off"}),
+        (Scene, "set_voices", {"voice": "", "speed_percent": "900"}),
+        (Scene, "regenerate", {"stages": ["smell"]}),
+    ],
+)
+def test_bad_input_is_shown_beside_its_field_and_changes_no_row(model, action, fields, admin_client, record):
+    before = snapshot()
+    response = post(admin_client, model, action, confirmed="yes", key="k", **fields)
+    assert (response.status_code, "errorlist" in response.content.decode()) == (200, True)
+    assert snapshot() == before
+
+
+@every_action
+def test_a_selection_that_names_no_row_is_no_server_error(model, action, admin_client, record):
+    if model is not SystemConfig:  # one row, whatever is selected
+        before = snapshot()
+        for selected in ("abc", "9" * 40, "-1", "\x00", "٣"):
+            fields = {"action": action, "_selected_action": [selected], "confirmed": "yes", **ACTIONS[model][action]}
+            assert admin_client.post(page_of(model), fields, follow=True).status_code == 200
+        assert snapshot() == before
+
+
+def edit_page(scene):
+    return reverse("admin:generation_scene_change", args=[scene.pk])
+
+
+def test_the_text_of_a_scene_is_edited_by_the_command(admin_client, record, hub):
+    scene = record.scenes.first()
+    page = text_of(admin_client.post(edit_page(scene), {"text": "The ship is lost."}, follow=True))
+    assert "1 scene changed, 1 ready become out of date. Nothing was started." in page
+    scene.refresh_from_db()
+    assert (scene.text, scene.content_version) == ("The ship is lost.", 2)
+    assert Command.objects.latest("pk").kind == "edit_text"
+    run_tick(hub)
+    assert Asset.objects.get(scene=scene, stage="image").state == "dirty"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 200_001])
+def test_a_text_that_cannot_be_one_is_refused_beside_the_field(text, admin_client, record):
+    before = snapshot()
+    response = admin_client.post(edit_page(record.scenes.first()), {"text": text})
+    assert (response.status_code, "errorlist" in response.content.decode()) == (200, True)
+    assert snapshot() == before
+
+
+def test_one_command_per_book_carries_all_selected_scenes(admin_client, record):
+    other = make_book(scenes=3)
+    post(admin_client, Scene, "regenerate", confirmed="yes", key="k", stages=["image"], rebuild_all="on")
+    commands = Command.objects.filter(actor_name="admin")
+    assert {command.book: command.answer["targets"] for command in commands} == {record: 2, other: 3}
