@@ -11,6 +11,7 @@ class TickLease(models.Model):
     started_at = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
     pruned_at = models.DateTimeField(null=True)
+    analysed_targets = models.PositiveIntegerField(default=0, help_text="open targets when statistics were last taken")
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="tick_lease_single")]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from generation.models import Book, Command
 from generation.signals import ring_after_commit
 
 KEY_MAX = 200
+PARAM_MAX = 1_000_000
 # Numbers that cannot be the key of a row; PostgreSQL would refuse the statement.
 PK_LIMIT = 2**63
 
@@ -97,6 +97,10 @@ def _answer_once(
     asked: Asked, actor: Actor, key: str | None, act: Callable[[list[Book], Command], dict[str, Any]]
 ) -> dict[str, Any]:
     actor.require(asked.permissions)
+    # Every text that a request brings is kept in the Command row.
+    for name, value in asked.params.items():
+        if isinstance(value, str):
+            require_storable(name, value, PARAM_MAX)
     if key is not None:
         _require_key(key)
     try:
@@ -122,11 +126,19 @@ def _lock(asked: Asked) -> list[Book]:
     return books
 
 
+def require_storable(noun: str, text: str, most: int) -> None:
+    """Raise InvalidRequest when the text is longer than `most` characters or PostgreSQL could not keep it."""
+    if len(text) > most:
+        raise InvalidRequest(f"The {noun} has {len(text)} characters; {most} is the most.")
+    wrong = next((character for character in text if character == "\x00" or "\ud800" <= character <= "\udfff"), None)
+    if wrong is not None:
+        raise InvalidRequest(f"The {noun} contains {wrong!r}, which cannot be stored.")
+
+
 def _require_key(key: str) -> None:
-    if not 0 < len(key) <= KEY_MAX:
-        raise InvalidRequest(f"The idempotency key must have 1 to {KEY_MAX} characters.")
-    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in key):
-        raise InvalidRequest("The idempotency key contains a character that cannot be printed.")
+    require_storable("idempotency key", key, KEY_MAX)
+    if not key:
+        raise InvalidRequest("The idempotency key is empty.")
 
 
 def _acted(

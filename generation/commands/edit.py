@@ -1,7 +1,6 @@
 """Edit a scene's text, or voices: versions rise and ready assets are compared. It marks, it never starts anything."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from generation.freshness import SPOKEN
 from generation.models import Asset, Book, Command, Scene
 from generation.models.books import words_in
 
-from .answers import PK_LIMIT, Actor, Asked, answer_once, book_named
+from .answers import PK_LIMIT, Actor, Asked, answer_once, book_named, require_storable
 from .permissions import EDIT
 from .planning import assets_of
 from .scopes import Chosen, Scope, scenes_of
@@ -133,11 +132,7 @@ def _plan(scenes: Any, assets: Any) -> Plan:
 def _require_text(text: str) -> None:
     if not text.strip():
         raise InvalidRequest("The text is empty. Delete the scene instead.")
-    if len(text) > TEXT_MAX:
-        raise InvalidRequest(f"The text has {len(text)} characters; {TEXT_MAX} is the most.")
-    wrong = next((one for one in text if one == "\x00" or unicodedata.category(one) == "Cs"), None)
-    if wrong is not None:
-        raise InvalidRequest(f"The text contains {wrong!r}, which cannot be stored.")
+    require_storable("text", text, TEXT_MAX)
 
 
 def _require_voice(request: VoicesRequest) -> None:

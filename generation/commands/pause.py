@@ -12,7 +12,7 @@ from generation.models import Asset, Book, Command, LayerConfig, StageConfig, Sy
 from generation.querysets import AssetQuerySet
 from generation.stages import stage_named
 
-from .answers import Actor, Asked, answer_once, answer_once_for_all, book_named
+from .answers import Actor, Asked, answer_once, answer_once_for_all, book_named, require_storable
 from .permissions import CONFIGURE, STOP
 from .planning import stages_asked
 
@@ -87,8 +87,7 @@ def _require_fitting(request: Request) -> None:
         raise InvalidRequest("The level stage needs one stage.")
     if request.level == Level.SYSTEM and request.stages:
         raise InvalidRequest("The level system takes no stages.")
-    if len(request.why) > WHY_MAX or "\x00" in request.why:
-        raise InvalidRequest(f"The reason must be text of at most {WHY_MAX} characters.")
+    require_storable("reason", request.why, WHY_MAX)
 
 
 def _rows(request: Request, book: Book | None) -> QuerySet[Any]:

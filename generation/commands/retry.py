@@ -8,11 +8,13 @@ from django.db.models import Exists, OuterRef, Q, TextChoices
 from generation.lifecycle import State
 from generation.models import Book, Command, Target, Task
 
-from .answers import Actor, Asked, answer_once, book_named
+from .answers import Actor, Asked, answer_once, book_named, require_storable
 from .permissions import OPERATE
 from .planning import Plan, assets_of, plan_stages, stages_asked
 from .scopes import StagesOfScenes, scenes_of
 from .targets import queue
+
+REASON_MAX = 60
 
 
 class Which(TextChoices):
@@ -48,6 +50,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
 
 def _plan(book: Book, request: Request) -> Plan:
+    require_storable("reason", request.reason, REASON_MAX)
     scenes = scenes_of(book, request.chosen, stages_asked(request.stages))
     asked = assets_of(book).filter(_wanted(request), scene__in=scenes)
     return plan_stages(book, request.stages, asked, rebuild_all=False)

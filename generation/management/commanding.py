@@ -4,11 +4,13 @@ import getpass
 import json
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.commands.answers import PK_LIMIT, Actor
 from generation.exceptions import GenerationError
 from generation.models import Book
+from generation.models.books import validate_key
 from generation.stages import StageName
 
 
@@ -54,7 +56,11 @@ def actor() -> Actor:
 
 def _book(named: str) -> Book:
     """Return the book with this key, else the one with this id."""
-    book = Book.objects.filter(key=named).first() if "\x00" not in named else None
+    try:
+        validate_key(named)
+    except ValidationError as error:
+        raise CommandError(" ".join(error.messages)) from error
+    book = Book.objects.filter(key=named).first()
     if book is None and named.isdecimal() and int(named) < PK_LIMIT:
         book = Book.objects.filter(pk=int(named)).first()
     if book is None:

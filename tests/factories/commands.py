@@ -86,7 +86,11 @@ CASES = {
         retry.plan,
         lambda it: retry.Request(it.book.pk),
         lambda it: retry.Request(it.book.pk, ("audio",)),
-        lambda it: [retry.Request(NOWHERE), retry.Request(it.book.pk, ("smell",))],
+        lambda it: [
+            retry.Request(NOWHERE),
+            retry.Request(it.book.pk, ("smell",)),
+            *(retry.Request(it.book.pk, reason=reason) for reason in ("\x00", "\ud800", "x" * 61)),
+        ],
     ),
     Kind.CANCEL: Case(
         (STOP,),
@@ -123,6 +127,7 @@ CASES = {
             pause.Request(pause.Level.BOOK, True, NOWHERE),
             pause.Request(pause.Level.BOOK, True, it.book.pk, why="x" * 201),
             pause.Request(pause.Level.BOOK, True, it.book.pk, why="\x00"),
+            pause.Request(pause.Level.BOOK, True, it.book.pk, why="\ud800"),
         ],
     ),
     Kind.RESUME: Case(

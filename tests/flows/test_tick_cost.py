@@ -3,7 +3,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dispatch.hubs.rq.hub import RqHub
-from dispatch.models import Dispatch, Job
+from dispatch.models import Dispatch, Job, TickLease
 from dispatch.tick import run_tick
 from generation.commands import regenerate
 from tests.factories.books import make_book
@@ -22,6 +22,8 @@ def cost_of_two_ticks(scenes, actor, empty_redis, round_trips) -> list[tuple[int
     empty_redis.flushdb()
     book = make_book(scenes=scenes)
     regenerate.apply(regenerate.Request(book.pk), actor)
+    # Statistics are taken once after a large command: two statements more, in that one tick.
+    TickLease.objects.update(analysed_targets=3 * scenes)
     costs = []
     for _ in range(2):
         with CaptureQueriesContext(connection) as statements:
@@ -36,3 +38,18 @@ def test_a_tick_costs_the_same_for_20_and_for_2000_scenes(actor, empty_redis, ro
     cost_of_two_ticks(20, actor, empty_redis, round_trips)  # scripts are loaded once per process
     few = cost_of_two_ticks(20, actor, empty_redis, round_trips)
     assert cost_of_two_ticks(2000, actor, empty_redis, round_trips) == few
+
+
+def test_statistics_are_taken_after_the_work_changed_by_half_and_not_again(actor, hub, always_staffed):
+    book = make_book(scenes=500)
+    regenerate.apply(regenerate.Request(book.pk), actor)
+    analysed = []
+
+    def note(execute, sql, params, many, context):
+        analysed.extend([sql] if sql.startswith("ANALYZE") else [])
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        for _ in range(3):
+            run_tick(hub)
+    assert len(analysed) == 1

@@ -136,7 +136,7 @@ def test_a_selection_that_names_no_book_is_refused_in_words(operator, selected):
 
 def test_a_key_too_long_to_keep_is_refused_in_words(operator):
     page = text_of(post(operator, "regenerate_images", [make_book()], confirmed="yes", key="k" * 300))
-    assert "The idempotency key must have 1 to 200 characters" in page
+    assert "The idempotency key has" in page
     assert not Command.objects.exists()
 
 

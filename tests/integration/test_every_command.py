@@ -62,7 +62,7 @@ def test_a_bad_key_is_refused_and_changes_no_row(kind, given):
     operator = operator_with(*CASES[kind].permissions)
     request = CASES[kind].good(given)
     before = snapshot()
-    for key in ("", "x" * 201, "a\x00b"):
+    for key in ("", "x" * 201, "a\x00b", "\ud800"):
         with pytest.raises(GenerationError):
             CASES[kind].apply(request, operator, key)
     assert snapshot() == before
