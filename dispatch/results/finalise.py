@@ -98,11 +98,7 @@ def _end(dispatch: Dispatch, outcome: Outcome) -> None:
 
 def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     asset = _asset(dispatch)
-    scene = asset.scene
-    if (scene.content_version, scene.audio_config_version) != (
-        dispatch.content_version,
-        dispatch.audio_config_version,
-    ):
+    if _is_older(dispatch, asset.scene):
         _close(dispatch, Dispatch.Status.CANCELLED, "made_from_older_version", jobs_to=Job.Status.DONE)
         _move(dispatch, State.DIRTY, reason="made_from_older_version")
         return
@@ -114,6 +110,12 @@ def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     # while it was in flight.
     if dispatch.inputs or others_made_from(asset.stage):
         Scene.objects.filter(pk=asset.scene_id).update(recheck=True)
+
+
+def _is_older(dispatch: Dispatch, scene: Scene) -> bool:
+    if dispatch.content_version != scene.content_version:
+        return True
+    return dispatch.stage in freshness.SPOKEN and dispatch.audio_config_version != scene.audio_config_version
 
 
 def _create_artifact(asset: Asset, dispatch: Dispatch, outcome: Published) -> Artifact:

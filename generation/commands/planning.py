@@ -109,11 +109,9 @@ def _is_queued(stage: Stage) -> Q:
             asset=OuterRef("pk"), task__stage=stage.name, task__status=Task.Status.BLOCKED, status=Target.Status.OPEN
         )
     )
-    made_from_current = Q(
-        state=State.GENERATING,
-        making_content_version=F("scene__content_version"),
-        making_audio_config_version=F("scene__audio_config_version"),
-    )
+    made_from_current = Q(state=State.GENERATING, making_content_version=F("scene__content_version"))
+    if stage.name in freshness.SPOKEN:
+        made_from_current &= Q(making_audio_config_version=F("scene__audio_config_version"))
     return made_from_current | (Q(state=State.PENDING) & ~Q(stuck))
 
 

@@ -90,3 +90,14 @@ def test_the_order_of_a_narration_carries_its_voice(actor, hub):
     ask(book, actor, "audio")
     run_tick(hub)
     assert Job.objects.get().envelope["voice"] == {"name": "heart", "speed_percent": 90}
+
+
+def test_voices_that_change_while_a_picture_is_made_cost_no_second_picture(actor, hub):
+    book = make_book(scenes=1)
+    ask(book, actor)
+    run_tick(hub)
+    edit.apply_voices(edit.VoicesRequest(book.pk, "heart"), actor)
+    assert ask(book, actor)["stages"]["image"]["skipped"] == {"already_queued": 1}
+    deliver_all()
+    run_tick(hub)
+    assert (image().state, Dispatch.objects.count()) == ("ready", 1)
