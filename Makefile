@@ -9,7 +9,7 @@ WORKERS ?= 3
 # Compiled modules are kept: the suite starts a hundred processes. pip leaves the compiling to the first import.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test check
+.PHONY: setup demo test check bench
 
 setup: $(STAMP)
 
@@ -31,3 +31,6 @@ check: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest -q tests/benchmarks/bench_*.py

@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+from dispatch.failures import CAUSES
+from dispatch.outcomes import OUTCOMES
 from generation.lifecycle import EDGES
+from generation.models import Command
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -18,6 +21,20 @@ def test_the_table_of_states_is_the_one_in_code():
     assert {row[0]: set(row[1].split(", ")) for row in table} == {
         source.value: {target.value for target in targets} for source, targets in EDGES.items()
     }
+
+
+def test_the_tables_of_outcomes_and_causes_are_the_ones_in_code():
+    text = (PROJECT / "docs" / "lifecycle.md").read_text()
+    outcomes = rows(text.split("## What a hand-over may come to")[1].split("## Why a render fails")[0])[2:]
+    assert outcomes == [[one.reason, one.bucket.value, one.words] for one in OUTCOMES.values()]
+    causes = rows(text.split("## Why a render fails")[1])[2:]
+    assert causes == [[one.reason, one.type.value, one.words] for one in CAUSES.values()]
+
+
+def test_every_kind_of_command_is_explained():
+    explained = (PROJECT / "docs" / "commands.md").read_text()
+    named = {name for row in rows(explained)[2:] for name in row[0].split(", ")}
+    assert named == set(Command.Kind.values)
 
 
 def test_every_scenario_of_the_table_names_a_test_that_exists():
