@@ -58,10 +58,12 @@ class BookAdmin(OperatedAdmin):
         for book_pk, reason in blocked:
             reasons.setdefault(book_pk, set()).add(reason)
         unmade = selectors.unmade(book.pk for book in books)
+        pauses = selectors.pauses(book.pk for book in books)
         for book in books:
             book.progress = progress[book.pk]
             book.unmade = {stage: unmade.get((book.pk, stage), 0) for stage in StageName}
             book.blocked_reasons = sorted(reasons.get(book.pk, set()))
+            book.pauses = pauses[book.pk]
         changelist.result_list = books
         return changelist
 
@@ -79,7 +81,10 @@ class BookAdmin(OperatedAdmin):
 
     @admin.display(description="Needs attention")
     def attention(self, book: Any) -> str:
-        return " ".join(_words(reason) for reason in book.blocked_reasons) or "–"
+        told = [*book.pauses, *(_words(reason) for reason in book.blocked_reasons)]
+        if book.auto_next_off_reason:
+            told.append(f"Next scenes do not follow any more: {book.auto_next_off_reason}.")
+        return " ".join(told) or "–"
 
     @admin.display(description="Files")
     def files(self, book: Any) -> SafeString:
@@ -213,7 +218,7 @@ def _words(reason: str) -> str:
     if kind == "no_worker" and stage not in renderable_stages():
         return f"Nothing renders {stage} yet. Stop {stage}, or wait for a version that does."
     if kind == "no_worker":
-        return f"No {stage} worker is running. Start one with manage.py rqworker gpu-{stage}, then regenerate."
+        return f"No {stage} worker is running. Start one with manage.py rqworker gpu-{stage}, then retry."
     return reason
 
 

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from generation import words
 from generation.commands import cancel_task, pause, restore
+from generation.lifecycle import State
 from generation.models import (
     Artifact,
     ArtifactFile,
@@ -80,9 +81,12 @@ class AssetAdmin(ReadOnlyAdmin):
     @admin.display(description="published")
     def picture(self, asset: Asset) -> SafeString | str:
         files = getattr(asset.published, "main_files", []) if asset.published else []
-        if not files:
+        if asset.state == State.PLACEHOLDER:
+            address = reverse("stand-in-file", args=[asset.pk])
+        elif files:
+            address = reverse("artifact-file", args=[files[0].pk])
+        else:
             return "–"
-        address = reverse("artifact-file", args=[files[0].pk])
         if asset.stage != StageName.IMAGE:
             return format_html('<a href="{}">Open</a>', address)
         label = f"Picture of {asset.scene}"

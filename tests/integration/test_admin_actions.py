@@ -164,3 +164,24 @@ def test_one_command_per_book_carries_all_selected_scenes(admin_client, record):
     post(admin_client, Scene, "regenerate", confirmed="yes", key="k", stages=["image"], rebuild_all="on")
     commands = Command.objects.filter(actor_name="admin")
     assert {command.book: command.answer["targets"] for command in commands} == {record: 2, other: 3}
+
+
+def test_the_list_of_books_says_what_is_paused_by_whom_and_why(admin_client, record):
+    post(admin_client, Book, "pause", confirmed="yes", key="a", why="lunch")
+    post(admin_client, StageConfig, "pause", confirmed="yes", key="b")
+    page = text_of(admin_client.get(page_of(Book)))
+    assert "Audio, image, video paused by admin: lunch." in page
+    assert "Image paused by admin." in page
+
+
+def test_a_stand_in_is_shown_until_there_is_a_result(admin_client):
+    book = make_book(scenes=1)
+    post(admin_client, Book, "fill_with_placeholders", confirmed="yes", key="a")
+    asset = book.assets.get(stage="image")
+    address = reverse("stand-in-file", args=[asset.pk])
+    assert address in admin_client.get("/admin/generation/asset/?stage__exact=image").content.decode()
+    response = admin_client.get(address)
+    assert (response.status_code, response["Content-Type"]) == (200, "image/webp")
+    assert admin_client.get(reverse("stand-in-file", args=[book.assets.get(stage="video").pk])).status_code == 404
+    admin_client.logout()
+    assert admin_client.get(address).status_code == 403
