@@ -16,7 +16,15 @@ SAMPLE = settings.BASE_DIR / "generation" / "fixtures" / "moby-dick.txt"
 SAMPLE_KEY = "moby-dick"
 OPERATOR = "operator"
 OPERATORS = "Operators"
-COMMANDS = ("operate_book", "stop_book", "configure_layers")
+COMMANDS = (
+    "operate_book",
+    "stop_book",
+    "configure_layers",
+    "change_scene",
+    "delete_scene",
+    "delete_chapter",
+    "delete_book",
+)
 
 
 def migrate() -> None:
@@ -47,9 +55,8 @@ def ensure_sample() -> Book:
 
 def _operators() -> Group:
     """Operators see everything of ours and give commands; users, quotas and RQ's own pages are for administrators."""
-    group, created = Group.objects.get_or_create(name=OPERATORS)
-    if created:
-        ours = Q(content_type__app_label__in=["generation", "dispatch"])
-        wanted = Permission.objects.filter(ours & (Q(codename__startswith="view_") | Q(codename__in=COMMANDS)))
-        group.permissions.set(wanted)
+    group, _ = Group.objects.get_or_create(name=OPERATORS)
+    ours = Q(content_type__app_label__in=["generation", "dispatch"])
+    wanted = Permission.objects.filter(ours & (Q(codename__startswith="view_") | Q(codename__in=COMMANDS)))
+    group.permissions.add(*wanted)
     return group

@@ -66,7 +66,7 @@ class CommandAction:
             except GenerationError as error:
                 model_admin.message_user(request, refusal(subject, error), messages.ERROR)
             else:
-                model_admin.message_user(request, f"{subject}: {self.words(answer)}.", messages.SUCCESS)
+                model_admin.message_user(request, f"{self.title}. {subject}: {self.words(answer)}.", messages.SUCCESS)
 
     def _confirmation(
         self, model_admin: Any, request: HttpRequest, rows: QuerySet[Any], form: forms.Form
