@@ -1,5 +1,6 @@
 """Random commands, edits, deletes, layer switches, results and ticks, beside a small model of SPEC §2 to §8."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -47,9 +47,43 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SCENES = 3
 ACTOR = Actor("operator")
 CONTENT = {"audio": ("audio/mpeg", mp3), "image": ("image/webp", webp), "video": ("video/mp4", lambda: b"v" * 200)}
-stages = st.lists(st.sampled_from(STAGES), unique=True, max_size=3)
-stage = st.sampled_from(STAGES)
-pick = st.integers(min_value=0, max_value=10**6)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a step may use to choose with."""
+
+    number: int
+    flag: bool
+    stages: tuple[str, ...]
+    stage: str
+
+
+CHOICES = st.builds(
+    Choice,
+    number=st.integers(min_value=0, max_value=10**6),
+    flag=st.booleans(),
+    stages=st.sampled_from([(), (), ("image",), ("audio",), ("image", "video"), STAGES]),
+    stage=st.sampled_from(STAGES),
+)
+WEIGHTS = {
+    "tick": 7,
+    "deliver": 8,
+    "regenerate": 5,
+    "edit": 3,
+    "fail": 2,
+    "restore": 2,
+    "back_off_passes": 2,
+    "stop": 1,
+    "switch_layer": 2,
+    "cancel_one_task": 1,
+    "pause": 1,
+    "retry": 2,
+    "fill_with_placeholders": 1,
+    "delete_a_scene": 1,
+    "deliver_late": 1,
+}
+WEIGHTED = [kind for kind, weight in WEIGHTS.items() for _ in range(weight)]
 
 
 class Record(RuleBasedStateMachine):
@@ -72,59 +106,67 @@ class Record(RuleBasedStateMachine):
     def choose(self, number, assets):
         return sorted(assets, key=lambda asset: (asset.scene, asset.stage))[number % len(assets)]
 
-    @rule(stages=stages, number=pick, one=st.booleans(), rebuild=st.booleans())
-    def regenerate(self, stages, number, one, rebuild):
-        scenes = list(self.model.scenes)
-        scope, ids = Scope.WHOLE_BOOK, ()
-        if one and scenes:
-            scenes = [scenes[number % len(scenes)]]
+    @rule(kind=st.sampled_from(WEIGHTED), chosen=CHOICES)
+    def step(self, kind, chosen):
+        """Do one thing; what is impossible now is a tick. One rule, so that every history mixes all kinds."""
+        if not getattr(self, kind)(chosen):
+            self.tick(chosen)
+
+    def regenerate(self, chosen):
+        scenes, scope, ids = list(self.model.scenes), Scope.WHOLE_BOOK, ()
+        if chosen.flag:
+            scenes = [scenes[chosen.number % len(scenes)]]
             scope, ids = Scope.SCENE, (self.scene_pks[scenes[0]],)
-        request = regenerate.Request(self.book.pk, tuple(stages), scope, ids, rebuild_all=rebuild)
-        expected = self.model.regenerate(stages, scenes, rebuild=rebuild)
+        rebuild = chosen.number % 4 == 0
+        request = regenerate.Request(self.book.pk, tuple(chosen.stages), scope, ids, rebuild_all=rebuild)
+        expected = self.model.regenerate(chosen.stages, scenes, rebuild=rebuild)
         if expected is None:
             with pytest.raises(LayerDisabled):
                 regenerate.apply(request, ACTOR)
         else:
             assert len(regenerate.apply(request, ACTOR)["tasks"]) == len(expected)
+        return True
 
-    @rule(stages=stages)
-    def stop(self, stages):
-        cancel.apply(cancel.Request(self.book.pk, tuple(stages)), ACTOR)
-        self.model.stop(stages or STAGES)
+    def stop(self, chosen):
+        cancel.apply(cancel.Request(self.book.pk, tuple(chosen.stages)), ACTOR)
+        self.model.stop(chosen.stages or STAGES)
+        return True
 
-    @rule(stage=stage, on=st.booleans())
-    def switch_layer(self, stage, on):
-        layers.apply(layers.Request(self.book.pk, stage, on), ACTOR)
-        self.model.switch(stage, on=on)
+    def switch_layer(self, chosen):
+        """Mostly on: a layer that is off ends what there is to see."""
+        on = chosen.number % 3 > 0
+        layers.apply(layers.Request(self.book.pk, chosen.stage, on), ACTOR)
+        self.model.switch(chosen.stage, on=on)
+        return True
 
-    @precondition(lambda self: self.model.tasks)
-    @rule(number=pick)
-    def cancel_one_task(self, number):
-        index = number % len(self.model.tasks)
+    def cancel_one_task(self, chosen):
+        if not self.model.tasks:
+            return False
+        index = chosen.number % len(self.model.tasks)
         cancel_task.apply(cancel_task.Request(Task.objects.order_by("pk")[index].pk), ACTOR)
         self.model.cancel_task(index + 1)
+        return True
 
-    @rule(paused=st.booleans())
-    def pause(self, paused):
+    def pause(self, chosen):
+        paused = chosen.number % 3 == 0
         pause.apply(pause.Request(pause.Level.BOOK, paused, self.book.pk), ACTOR)
         self.model.paused = paused
+        return True
 
-    @rule()
-    def retry(self):
+    def retry(self, chosen):
         answer = retry.apply(retry.Request(self.book.pk), ACTOR)
         assert len(answer["tasks"]) == len(self.model.retry())
+        return True
 
-    @rule()
-    def fill_with_placeholders(self):
+    def fill_with_placeholders(self, chosen):
         placeholder.apply(placeholder.Request(self.book.pk), ACTOR)
         self.model.fill()
+        return True
 
-    @precondition(lambda self: self.model.scenes)
-    @rule(number=pick, voices=st.booleans())
-    def edit(self, number, voices):
-        scene = list(self.model.scenes)[number % len(self.model.scenes)]
+    def edit(self, chosen):
+        scene = list(self.model.scenes)[chosen.number % len(self.model.scenes)]
         pk, present = self.scene_pks[scene], self.model.scenes[scene]
-        if voices:
+        if chosen.flag:
             speed = 100 + present.audio_config % 100
             request = edit.VoicesRequest(self.book.pk, f"v{present.audio_config}", speed, Scope.SCENE, (pk,))
             edit.apply_voices(request, ACTOR)
@@ -132,56 +174,65 @@ class Record(RuleBasedStateMachine):
         else:
             edit.apply_text(edit.TextRequest(pk, f"The text number {present.content}."), ACTOR)
             self.model.edit_text(scene)
+        return True
 
-    @precondition(lambda self: len(self.model.scenes) > 1)
-    @rule(number=pick)
-    def delete_a_scene(self, number):
-        scene = list(self.model.scenes)[number % len(self.model.scenes)]
+    def delete_a_scene(self, chosen):
+        if len(self.model.scenes) == 1:
+            return False
+        scene = list(self.model.scenes)[chosen.number % len(self.model.scenes)]
         delete.apply(delete.Request(delete.What.SCENE, self.scene_pks[scene]), ACTOR)
         self.model.delete(scene)
+        return True
 
-    @precondition(lambda self: any(asset.artifacts for asset in self.model.assets.values()))
-    @rule(number=pick)
-    def restore(self, number):
-        asset = self.choose(number, [asset for asset in self.model.assets.values() if asset.artifacts])
+    def restore(self, chosen):
+        made = [asset for asset in self.model.assets.values() if asset.artifacts]
+        if not made:
+            return False
+        asset = self.choose(chosen.number, made)
         request = restore.Request(self.row(asset).artifacts.order_by("version")[0].pk)
         if self.model.restore(asset):
             restore.apply(request, ACTOR)
         else:
             with pytest.raises(Conflict):
                 restore.apply(request, ACTOR)
+        return True
 
-    def running(self):
-        return [asset for asset in self.model.assets.values() if asset.dispatch is not None]
-
-    @precondition(lambda self: self.running())
-    @rule(number=pick)
-    def deliver(self, number):
-        asset = self.choose(number, self.running())
+    def running(self, chosen):
+        """Return one asset that is being made, with its dispatch."""
+        running = [asset for asset in self.model.assets.values() if asset.dispatch is not None]
+        if not running:
+            return None
+        asset = self.choose(chosen.number, running)
         dispatch = Dispatch.objects.get(asset=self.row(asset), status="active")
         self.ended.append(dispatch)
-        self.hand_over(dispatch)
-        self.model.deliver(asset)
+        return asset, dispatch
 
-    @precondition(lambda self: self.running())
-    @rule(number=pick, permanent=st.booleans())
-    def fail(self, number, permanent):
-        asset = self.choose(number, self.running())
-        dispatch = Dispatch.objects.get(asset=self.row(asset), status="active")
-        self.ended.append(dispatch)
-        failure = Failure("artifact_gone" if permanent else "render_failed")
-        accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", failure)
-        self.model.fail(asset, permanent=permanent)
-
-    @precondition(lambda self: self.ended)
-    @rule(number=pick, success=st.booleans())
-    def deliver_again_or_late(self, number, success):
-        """Whatever ended once, ends nothing a second time."""
-        dispatch = self.ended[number % len(self.ended)]
-        if success:
+    def deliver(self, chosen):
+        found = self.running(chosen)
+        if found:
+            asset, dispatch = found
             self.hand_over(dispatch)
-        else:
-            accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", Failure("render_failed"))
+            self.model.deliver(asset)
+        return bool(found)
+
+    def fail(self, chosen):
+        found = self.running(chosen)
+        if found:
+            asset, dispatch = found
+            failure = Failure("artifact_gone" if chosen.flag else "render_failed")
+            accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", failure)
+            self.model.fail(asset, permanent=chosen.flag)
+        return bool(found)
+
+    def deliver_late(self, chosen):
+        """Whatever ended once, ends nothing a second time."""
+        if self.ended:
+            dispatch = self.ended[chosen.number % len(self.ended)]
+            if chosen.flag:
+                self.hand_over(dispatch)
+            else:
+                accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", Failure("render_failed"))
+        return bool(self.ended)
 
     def hand_over(self, dispatch):
         job = dispatch.jobs.get()
@@ -189,14 +240,13 @@ class Record(RuleBasedStateMachine):
         file = store.save(dispatch.asset_pk, dispatch.dispatch_id, job.unit, "main", content_type, content())
         accept(dispatch.dispatch_id, job.job_id, str(dispatch.build_id), {"main": file})
 
-    @rule()
-    def back_off_passes(self):
+    def back_off_passes(self, chosen):
         Asset.objects.update(deferred_until=None)
         for asset in self.model.assets.values():
             asset.deferred = False
+        return True
 
-    @rule()
-    def tick(self):
+    def tick(self, chosen):
         run_tick(self.hub)
         self.model.tick()
         for name in STAGES:
@@ -205,6 +255,7 @@ class Record(RuleBasedStateMachine):
         active = set(Dispatch.objects.filter(status="active").values_list("dispatch_id", flat=True))
         finished = {one.dispatch_id for one in self.ended}
         assert {ref.dispatch_id for ref in self.hub.jobs} - finished == active - finished
+        return True
 
     @invariant()
     def the_record_is_what_the_model_says(self):
