@@ -18,6 +18,8 @@ USER = "animastor"
 DATABASE = "animastor"
 PID_FILE = "postmaster.pid"
 INITDB_TIMEOUT_S = 120
+# Our statements are many and short; compiling one costs more than it saves.
+SETTINGS = ("listen_addresses=", "max_connections=200", "jit=off", "shared_buffers=256MB", "wal_buffers=64MB")
 # Tests only: their data is thrown away, and fsync is most of their time.
 UNSAFE_BUT_FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
@@ -114,7 +116,7 @@ def _refuse_foreign(data: Path, account: Account) -> None:
 
 def _start(bindir: Path, data: Path, layout: Layout, account: Account, *, durable: bool) -> int:
     command: list[str | Path] = [bindir / "postgres", "-D", data]
-    settings = ["listen_addresses=", f"unix_socket_directories={layout.sockets}", "max_connections=200"]
+    settings = [*SETTINGS, f"unix_socket_directories={layout.sockets}"]
     for setting in [*settings, *(() if durable else UNSAFE_BUT_FAST)]:
         command += ["-c", setting]
     log = layout.logs / "postgres.log"
