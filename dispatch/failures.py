@@ -58,14 +58,14 @@ EXCEPTIONS: tuple[tuple[type[BaseException], str], ...] = (
 
 # Messages of parties that send text and no reason.
 MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), reason)
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), reason)
     for pattern, reason in (
-        (r"(download|fetch|request)\w*\b.{0,200}\b(404|410)\b", "artifact_gone"),
         (r"out of memory|\boom\b", "out_of_memory"),
         (r"no space left|disk (is )?full|read-only file system", "storage_failed"),
         (r"connection (refused|reset|aborted|closed)|broken pipe|unreachable|name resolution", "connection_lost"),
         (r"worker.{0,40}(timed? ?out|timeout)", "worker_timeout"),
         (r"timed? ?out|deadline exceeded", "timed_out"),
+        (r"(download|fetch)\w*\b.{0,200}\b(404|410)\b|\b(404|410)\b.{0,40}(download|fetch|not found)", "artifact_gone"),
         (r"nothing to (render|speak|draw)", "nothing_to_render"),
     )
 )

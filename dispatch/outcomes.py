@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dispatch.failures import storable
+
+# The columns that keep a reason.
+REASON_MAX = 40
+
 
 class Bucket(StrEnum):
     CAPACITY = "capacity"  # nobody has room: the dispatch ends, the asset waits 60 s
@@ -56,6 +61,7 @@ OUTCOMES: dict[str, HandOver] = {
 
 def outcome_named(word: str) -> HandOver:
     """Return the outcome of a reason; a word that nobody knows is tried again at the next tick, and bounded there."""
+    word = storable(word)[:REASON_MAX]
     return OUTCOMES.get(word) or HandOver(word, Bucket.NEXT_TICK, f"The hub answered {word!r}.")
 
 

@@ -15,7 +15,7 @@ from rq.exceptions import DuplicateJobError
 from rq.serializers import JSONSerializer
 
 from dispatch.guards import forbid_open_transaction
-from dispatch.models import TickLease
+from dispatch.models import TickRing
 from generation.signals import commanded
 
 logger = logging.getLogger(__name__)
@@ -31,8 +31,8 @@ TICK_TIMEOUT_S = 600
 def ring() -> None:
     """Note that there is something to do, and wake a tick worker. Never raises."""
     try:
-        if not TickLease.objects.filter(id=1).update(rung_at=Now()):
-            TickLease.objects.get_or_create(id=1, defaults={"rung_at": Now()})
+        if not TickRing.objects.filter(id=1).update(rung_at=Now()):
+            TickRing.objects.get_or_create(id=1, defaults={"rung_at": Now()})
     except DatabaseError:
         logger.exception("the ring was not noted")
         return

@@ -81,6 +81,23 @@ def record_command(
     )
 
 
+def record_move(event: str, assets: AssetQuerySet, target: State, reason: str = "") -> None:
+    """Write one row per asset that is about to go to `target`, in one statement."""
+    passed = [When(state=state, then=Value(change_text(state, target))) for state in lifecycle.sources_of(target)]
+    insert_from(
+        JournalEntry,
+        assets.order_by(),
+        event=event,
+        book_key=F("book__key"),
+        book_pk=F("book_id"),
+        scene_pk=F("scene_id"),
+        asset_pk=F("pk"),
+        stage=F("stage"),
+        change=Case(*passed, default=Value("")),
+        reason=reason[:60],
+    )
+
+
 def _entry(event: str, book: Book | None, subject: Subject | None, *, change: str, reason: str) -> JournalEntry:
     return JournalEntry(
         event=event,

@@ -68,6 +68,18 @@ def open_file(name: str) -> IO[bytes]:
     return storage().open(name, "rb")
 
 
+def is_complete(artifact_pk: int) -> bool:
+    """True when every file of the artifact is in the storage; one that cannot be read is taken for absent.
+
+    Not inside a transaction: a storage may be far away.
+    """
+    names = list(ArtifactFile.objects.filter(artifact=artifact_pk).values_list("name", flat=True))
+    try:
+        return bool(names) and all(storage().exists(name) for name in names)
+    except OSError:
+        return False
+
+
 def is_owned(name: str) -> bool:
     """True when a row owns the file."""
     return ArtifactFile.objects.filter(name=name).exists()

@@ -26,7 +26,7 @@ class StageWorkersAdmin(ReadOnlyAdmin):
 
 @admin.register(TickLease)
 class TickLeaseAdmin(ReadOnlyAdmin):
-    list_display = ("fence", "owner", "started_at", "expires_at", "rung_at")
+    list_display = ("fence", "owner", "started_at", "expires_at")
 
 
 @admin.register(TickReport)

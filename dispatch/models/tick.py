@@ -9,7 +9,6 @@ class TickLease(models.Model):
     fence = models.PositiveBigIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
     pruned_at = models.DateTimeField(null=True)
     analysed_targets = models.PositiveIntegerField(default=0, help_text="open targets when statistics were last taken")
 
@@ -18,6 +17,21 @@ class TickLease(models.Model):
 
     def __str__(self) -> str:
         return f"fence {self.fence}"
+
+
+class TickRing(models.Model):
+    """When somebody last asked for a tick. A row of its own: the lease's row is held by every transaction of the tick,
+    and a command would wait for those.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="tick_ring_single")]
+
+    def __str__(self) -> str:
+        return f"rung at {self.rung_at}"
 
 
 class TickReport(models.Model):

@@ -11,6 +11,8 @@ from generation.models import Asset
 
 GAVE_UP = "The hand-over failed too many times running."
 STALE_INTENT = "stale_intent"
+# The columns of an asset whose refusals do not run on: another reason came between, or the hub took it.
+NOT_RUNNING: dict[str, Any] = {"refusal_reason": "", "refusal_count": 0}
 
 
 def deferral(wait: timedelta, reason: str) -> dict[str, Any]:
@@ -31,9 +33,11 @@ def refusal_values(asset: Asset, outcome: HandOver) -> dict[str, Any]:
     """
     match outcome.bucket:
         case Bucket.CAPACITY:
-            return deferral(config().capacity_deferral, outcome.reason)
-        case Bucket.FENCED | Bucket.IDEMPOTENT:
-            return {} if outcome.reason == STALE_INTENT else deferral(config().fenced_deferral, outcome.reason)
+            return NOT_RUNNING | deferral(config().capacity_deferral, outcome.reason)
+        case Bucket.FENCED | Bucket.IDEMPOTENT if outcome.reason != STALE_INTENT:
+            return NOT_RUNNING | deferral(config().fenced_deferral, outcome.reason)
+        case Bucket.FENCED:
+            return NOT_RUNNING
     count = _count(asset, outcome.reason)
     values: dict[str, Any] = {"refusal_reason": outcome.reason[:40], "refusal_count": count}
     return values | deferral(config().capacity_deferral, outcome.reason) if count > 1 else values

@@ -12,6 +12,8 @@ from dispatch.models import Job
 from dispatch.outcomes import DEFERRABLE, Bucket, HandOver, outcome_named, verdict
 from dispatch.results.outcomes import Failed, Refused
 from dispatch.results.proof import has_proof
+from dispatch.results.refusals import NOT_RUNNING
+from generation.models import Asset
 
 from .boundaries import Boundary, reach
 from .context import Run
@@ -27,7 +29,9 @@ def record(run: Run, sendings: Sequence[Sending]) -> None:
     # The hub says that it took nothing: as if it had not been tried.
     refused = [sending for sending in sendings if isinstance(sending.answer, HubUnavailable | HubDeclined)]
     waiting = [sending.job_pk for sending in refused if _outcome(sending).bucket in DEFERRABLE]
+    taken = [sending.asset_pk for sending in sendings if isinstance(sending.answer, Receipt)]
     with run.lease.transaction():
+        Asset.objects.filter(pk__in=taken, refusal_count__gt=0).update(**NOT_RUNNING)
         reserved = Job.objects.filter(status=Job.Status.RESERVED)
         reserved.filter(pk__in=received).update(
             status=Job.Status.SENT, sent_at=Now(), next_send_at=None, absent_since=None

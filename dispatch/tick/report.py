@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from dispatch.failures import storable
+
 
 @dataclass
 class Report:
@@ -20,7 +22,8 @@ class Report:
     duration_ms: int = 0
 
     def error(self, reason: str, asset_pk: int | None = None, message: str = "") -> None:
-        self.errors.append({"reason": reason, "asset": asset_pk, "message": message})
+        """Note what went wrong; the texts may be another party's and hold anything."""
+        self.errors.append({"reason": storable(reason), "asset": asset_pk, "message": storable(message)[:500]})
 
     def after(self, earlier: "Report | None") -> "Report":
         """Return what both runs did; what is open, deferred or blocked is told by this one, the later."""

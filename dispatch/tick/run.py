@@ -3,14 +3,14 @@
 import logging
 import time
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q, Subquery
 from django.db.models.functions import Now
 
 from dispatch.capacity.scripts import Fenced
 from dispatch.config import config
 from dispatch.hubs.base import Hub
 from dispatch.hubs.registry import hub_named
-from dispatch.models import Dispatch, TickLease, TickReport
+from dispatch.models import Dispatch, TickLease, TickReport, TickRing
 from generation import selectors
 from generation.models import Target, Task
 from generation.stages import StageName
@@ -53,7 +53,8 @@ def run_tick(hub: Hub | None = None) -> Report | None:
 
 
 def _rung_since(lease: Lease) -> bool:
-    return TickLease.objects.filter(id=1, fence=lease.number, rung_at__gt=F("started_at")).exists()
+    started = TickLease.objects.filter(id=1, fence=lease.number).values("started_at")
+    return TickRing.objects.filter(rung_at__gt=Subquery(started)).exists()
 
 
 def _run_once(lease: Lease, hub: Hub | None) -> Report:

@@ -1,11 +1,12 @@
 """Step 3: close what is done, and put back what is still asked for."""
 
-from django.db.models import Count, Exists, OuterRef, Q
-from django.db.models.functions import Now
+from django.db.models import Exists, OuterRef, Q
 
 from dispatch.models import Dispatch
 from generation import gate, journal
+from generation.bulk import among
 from generation.commands import window
+from generation.commands.targets import close_tasks
 from generation.lifecycle import State
 from generation.models import Asset, Book, Target, Task
 from generation.querysets import AssetQuerySet
@@ -23,7 +24,7 @@ def settle(run: Run) -> None:
             _repair(_ghosts(), State.GENERATING, "no_active_dispatch", locked)
             _repair(_uncommanded(), State.PENDING, gate.NO_ACTIVE_TASK, locked)
             _fail_without_dependency(locked)
-            _requeue_dirty(list(locked))
+            _requeue_dirty(locked)
             _close_tasks(locked)
     reach(Boundary.SETTLED)
 
@@ -70,51 +71,39 @@ def _uncommanded() -> AssetQuerySet:
 
 
 def _repair(assets: AssetQuerySet, source: State, reason: str, locked: dict[int, Book]) -> None:
-    found = list(assets.filter(book__in=locked))
-    if not found:
-        return
-    Asset.objects.filter(pk__in=[asset.pk for asset in found]).move(source, State.DIRTY)
-    change = journal.change_text(source, State.DIRTY)
-    for asset in found:
-        journal.record("repaired", locked[asset.book_id], journal.Subject.of(asset), change=change, reason=reason)
+    found = _fixed(assets, locked)
+    journal.record_move("repaired", found, State.DIRTY, reason)
+    found.move(source, State.DIRTY)
+
+
+def _fixed(assets: AssetQuerySet, locked: dict[int, Book]) -> AssetQuerySet:
+    """Return the assets of the locked books as they are now: what follows must not change which they are."""
+    pks = assets.filter(book__in=locked).order_by().values_list("pk", flat=True)
+    return Asset.objects.filter(among("pk", pks)).order_by()
 
 
 def _fail_without_dependency(locked: dict[int, Book]) -> None:
-    assets = list(_without_dependency().filter(book__in=locked).select_related("scene"))
-    if not assets:
-        return
-    pks = [asset.pk for asset in assets]
-    Target.objects.filter(asset__in=pks, status=Target.Status.OPEN).update(status=Target.Status.FAILED)
-    Asset.objects.filter(pk__in=pks).move(
+    assets = _fixed(_without_dependency(), locked)
+    Target.objects.filter(asset__in=assets, status=Target.Status.OPEN).update(status=Target.Status.FAILED)
+    journal.record_move("settled", assets, State.FAILED, "dependency_failed")
+    assets.move(
         State.PENDING,
         State.FAILED,
         failure_reason="dependency_failed",
         failure_message="What it is made from is not there and nobody asked for it.",
     )
-    change = journal.change_text(State.PENDING, State.FAILED)
-    for asset in assets:
-        subject = journal.Subject.of(asset)
-        journal.record("settled", locked[asset.book_id], subject, change=change, reason="dependency_failed")
 
 
-def _requeue_dirty(books: list[int]) -> None:
-    _dirty_but_wanted().filter(book__in=books).move(State.DIRTY, State.PENDING)
+def _requeue_dirty(locked: dict[int, Book]) -> None:
+    assets = _fixed(_dirty_but_wanted(), locked)
+    journal.record_move("requeued", assets, State.PENDING)
+    assets.move(State.DIRTY, State.PENDING)
 
 
 def _close_tasks(locked: dict[int, Book]) -> None:
     """Close tasks without an open target, with the counts of their targets; a finished window may be followed."""
     settled = Task.objects.filter(_is_settled(), book__in=locked).select_related("command").order_by("pk")
     tasks = list(settled.select_for_update(no_key=True, of=("self",)))
-    counted = Target.objects.filter(task__in=tasks).order_by().values_list("task", "status")
-    counts: dict[int, dict[str, int]] = {task.pk: {} for task in tasks}
-    for task_pk, status, number in counted.annotate(number=Count("pk")):
-        counts[task_pk][status] = number
-    for task in tasks:
-        task.counts = counts[task.pk]
-        failed = counts[task.pk].get(Target.Status.FAILED, 0)
-        task.status = Task.Status.FAILED if failed else Task.Status.COMPLETED
-        task.reason = ""
-    Task.objects.bulk_update(tasks, ["counts", "status", "reason"])
-    Task.objects.filter(pk__in=[task.pk for task in tasks]).update(closed_at=Now())
+    close_tasks(tasks)
     for book in locked.values():
         window.follow(book, {task.command_id: task.command for task in tasks if task.book_id == book.pk}.values())

@@ -1,5 +1,6 @@
 """Commands as admin actions. Each shows its plan first and is given by a second, confirmed POST."""
 
+import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -51,11 +52,21 @@ class CommandAction:
 
     def _run(self, model_admin: Any, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
         is_confirmed = "confirmed" in request.POST
-        form = self.form(request.POST) if is_confirmed else self.form()
-        if is_confirmed and form.is_valid():
-            self._give(model_admin, request, self.requests(rows, form.cleaned_data))
+        initial = {name: field.initial for name, field in self.form.base_fields.items()}
+        form = self.form(request.POST if is_confirmed else initial)
+        data = form.cleaned_data if form.is_valid() else None
+        requests = [] if data is None else list(self.requests(rows, data))
+        if data is not None and not requests:
+            model_admin.message_user(request, "Nothing was selected that still exists.", messages.WARNING)
             return None
-        return self._confirmation(model_admin, request, rows, form)
+        # What was chosen on the page changes what will happen: it is shown before it is done.
+        is_shown = request.POST.get("shown", _digest(data)) == _digest(data)
+        if is_confirmed and data is not None and is_shown:
+            self._give(model_admin, request, requests)
+            return None
+        if is_confirmed and data is not None:
+            model_admin.message_user(request, "This is what will happen now. Confirm once more.", messages.INFO)
+        return self._confirmation(model_admin, request, form, requests, _digest(data))
 
     def _give(self, model_admin: Any, request: HttpRequest, requests: Requests) -> None:
         """Give the commands one by one; each is accepted or refused on its own and says so."""
@@ -69,9 +80,8 @@ class CommandAction:
                 model_admin.message_user(request, f"{self.title}. {subject}: {self.words(answer)}.", messages.SUCCESS)
 
     def _confirmation(
-        self, model_admin: Any, request: HttpRequest, rows: QuerySet[Any], form: forms.Form
+        self, model_admin: Any, request: HttpRequest, form: forms.Form, requests: list[tuple[str, Any]], shown: str
     ) -> TemplateResponse:
-        requests = list(self.requests(rows, {name: field.initial for name, field in form.fields.items()}))
         context = {
             **model_admin.admin_site.each_context(request),
             "title": self.title,
@@ -79,6 +89,7 @@ class CommandAction:
             "more": max(0, len(requests) - SHOWN),
             "text": self.text,
             "form": form,
+            "shown": shown,
             "decline": self.decline,
             "opts": model_admin.opts,
             "action": request.POST["action"],
@@ -94,6 +105,11 @@ class CommandAction:
             return self.words(self.plan(asked).answer())
         except GenerationError as error:
             return f"refused: {error}"
+
+
+def _digest(data: Mapping[str, Any] | None) -> str:
+    """Return what names this choice among others of the form."""
+    return hashlib.sha256(repr(sorted((data or {}).items())).encode()).hexdigest()[:16]
 
 
 def refusal(subject: str, error: GenerationError) -> str:

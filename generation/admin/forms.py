@@ -1,5 +1,7 @@
 """What an operator may add to a command before confirming it."""
 
+from typing import Any
+
 from django import forms
 
 from generation.commands import edit
@@ -43,7 +45,7 @@ class PauseForm(StagesForm, WhyForm):
 class LayerForm(forms.Form):
     stage = forms.ChoiceField(choices=StageName.choices, initial=StageName.AUDIO)
     enabled = forms.TypedChoiceField(
-        choices=[("on", "On"), ("off", "Off")], coerce=lambda value: value == "on", initial=True
+        choices=[("on", "On"), ("off", "Off")], coerce=lambda value: value == "on", initial="on"
     )
 
 
@@ -54,12 +56,20 @@ class VoicesForm(forms.Form):
     )
 
 
+class WholeText(forms.CharField):
+    """Text as it was typed: blanks at its ends belong to it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**(options | {"strip": False}))
+
+
 class SceneForm(forms.ModelForm[Scene]):
     """The text of a scene. What the command would refuse is refused here, beside the field."""
 
     class Meta:
         model = Scene
         fields = ("text",)
+        field_classes = {"text": WholeText}
 
     def clean_text(self) -> str:
         text = str(self.cleaned_data["text"])

@@ -38,7 +38,7 @@ def pausing(level: pause.Level, *, paused: bool) -> CommandAction:
     def requests(rows: QuerySet[Any], data: Any) -> list[tuple[str, pause.Request]]:
         why = data["why"] or ""
         if level == pause.Level.SYSTEM:
-            return [("All stages", pause.Request(level, paused, why=why))]
+            return [("All stages", pause.Request(level, paused, why=why)) for _ in rows]
         return [(f"Stage {row.pk}", pause.Request(level, paused, stages=(row.pk,), why=why)) for row in rows]
 
     title = "Pause" if paused else "Resume"

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from generation import words
 from generation.commands import delete, edit, placeholder, priority, regenerate
@@ -133,5 +133,12 @@ class SceneAdmin(OperatedAdmin):
             answer = edit.apply_text(edited, Actor.of(cast(User, request.user)))
         except GenerationError as error:
             self.message_user(request, f"The command was not accepted. Nothing was changed. {error}", messages.ERROR)
+            obj.was_refused = True
         else:
             self.message_user(request, f"{words.edited(answer)}. Nothing was started.", messages.INFO)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        """After a refusal nothing was changed, so nothing says that it was."""
+        if getattr(obj, "was_refused", False):
+            return HttpResponseRedirect(request.path)
+        return super().response_change(request, obj)

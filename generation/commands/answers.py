@@ -99,8 +99,9 @@ def _answer_once(
     actor.require(asked.permissions)
     # Every text that a request brings is kept in the Command row.
     for name, value in asked.params.items():
-        if isinstance(value, str):
-            require_storable(name, value, PARAM_MAX)
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                require_storable(name, text, PARAM_MAX)
     if key is not None:
         _require_key(key)
     try:

@@ -24,8 +24,13 @@ SPEED_LEAST, SPEED_MOST = 50, 200
 
 @dataclass(frozen=True)
 class TextRequest:
+    """Lines end with a line feed, whatever the browser sends."""
+
     scene_pk: int
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @dataclass(frozen=True)

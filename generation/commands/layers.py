@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from generation.models import Book, Command, LayerConfig
+from generation.models import Book, Command, LayerConfig, Scene
 from generation.stages import stage_named
 
 from . import auto_next
@@ -43,7 +43,10 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
     def act(book: Book, command: Command) -> dict[str, Any]:
         planned = _plan(book, request)
         LayerConfig.objects.set(book, [request.stage], enabled=request.enabled)
-        if not request.enabled:
+        if request.enabled:
+            # What was edited meanwhile was left alone; it is compared now.
+            Scene.objects.filter(book=book).update(recheck=True)
+        else:
             take_back_stages(command, book, [request.stage])
             if planned.taken_back:
                 auto_next.switch_off(book, f"{request.stage} was switched off by {actor.name}")

@@ -45,19 +45,35 @@ def plan(request: Request) -> Plan:
 def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
     """Fill them and return the answer of `Plan.answer()`. Raises what `plan` raises."""
     actor.require((OPERATE,))
-    for name in plan(request).files:
-        stand_ins.ensure_stored(name)
+    asked = Asked(Command.Kind.PLACEHOLDER, request.book_pk, request.params(), (OPERATE,))
+    stored: set[str] = set()
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         planned = _plan(book, request)
+        if planned.files.keys() - stored:
+            raise _FilesMissing(planned.files.keys() - stored)
         for name, asset_pks in planned.files.items():
             assets = Asset.objects.filter(among("pk", asset_pks)).order_by()
             journal.record_command(command, book, assets, State.PLACEHOLDER, FILLED)
             assets.move(FILLED, State.PLACEHOLDER, stand_in=name)
         return planned.answer()
 
-    asked = Asked(Command.Kind.PLACEHOLDER, request.book_pk, request.params(), (OPERATE,))
-    return answer_once(asked, actor, key, act)
+    while True:
+        try:
+            return answer_once(asked, actor, key, act)
+        except _FilesMissing as missing:
+            # Not under the lock of the book: a storage may be far away.
+            for name in missing.names:
+                stand_ins.ensure_stored(name)
+            stored |= missing.names
+
+
+class _FilesMissing(Exception):
+    """These stand-ins have to be stored before any asset may show them."""
+
+    def __init__(self, names: set[str]) -> None:
+        super().__init__()
+        self.names = names
 
 
 def _plan(book: Book, request: Request) -> Plan:

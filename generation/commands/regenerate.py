@@ -50,7 +50,8 @@ def apply(request: Request, actor: Actor, key: str | None = None, *, lifts_tombs
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         planned = _plan(book, request)
-        answer = {**planned.answer(), "tasks": queue(command, book, planned, lifts_tombstones=lifts_tombstones)}
+        lifts = planned.stages if lifts_tombstones else ()
+        answer = {**planned.answer(), "tasks": queue(command, book, planned, lifts=lifts)}
         return answer | state_of(book) if request.scope == Scope.NEXT_WINDOW else answer
 
     return answer_once(request.asked(), actor, key, act)

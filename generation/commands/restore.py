@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from generation import freshness, journal
+from generation import freshness, journal, store
 from generation.exceptions import Conflict, NotFound
 from generation.lifecycle import COMMANDED, IDLE, State
 from generation.models import Artifact, Asset, Book, Command, Scene, Target
@@ -33,6 +33,7 @@ def plan(request: Request) -> Plan:
     """Return what it would do. Reads only. Raises NotFound, and Conflict while the asset is queued or generating."""
     artifact = _artifact(request.artifact_pk)
     _require_idle(artifact.asset)
+    _require_files(artifact.pk)
     return _plan(artifact)
 
 
@@ -41,6 +42,11 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
     The asset is ready afterwards when the version is what its scene would give now, else out of date.
     """
+
+    # A repeated command is answered after its version is gone: that one is looked for below.
+    actor.require((OPERATE,))
+    if 0 < request.artifact_pk < PK_LIMIT and Artifact.objects.filter(pk=request.artifact_pk).exists():
+        _require_files(request.artifact_pk)
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         artifact = _artifact(request.artifact_pk)
@@ -64,6 +70,11 @@ def _artifact(pk: int) -> Artifact:
 def _require_idle(asset: Asset) -> None:
     if asset.state in COMMANDED or asset.targets.filter(status=Target.Status.OPEN).exists():
         raise Conflict("This is queued or being made. Stop it before you restore a version.")
+
+
+def _require_files(artifact_pk: int) -> None:
+    if not store.is_complete(artifact_pk):
+        raise Conflict("The file of this version is not in the storage any more.")
 
 
 def _plan(artifact: Artifact) -> Plan:

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet, TextChoices
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextChoices
 
+from generation import freshness
+from generation.bulk import among
 from generation.exceptions import InvalidRequest, NotFound
 from generation.lifecycle import State
 from generation.models import Asset, Book, Chapter, LayerConfig, Scene
@@ -67,6 +69,8 @@ def scenes_of(book: Book, chosen: Chosen, stages: list[Stage]) -> QuerySet[Scene
     """
     scenes = Scene.objects.filter(book=book)
     ids = set(chosen.ids)
+    if chosen.scope != Scope.NEXT_WINDOW and chosen.count != WINDOW_SCENES:
+        raise InvalidRequest(f"The scope {chosen.scope} takes no count.")
     if chosen.scope in (Scope.WHOLE_BOOK, Scope.NEXT_WINDOW):
         if ids:
             raise InvalidRequest(f"The scope {chosen.scope} takes no ids.")
@@ -78,7 +82,7 @@ def scenes_of(book: Book, chosen: Chosen, stages: list[Stage]) -> QuerySet[Scene
     _require_known(ids, scenes, "scene")
     if chosen.scope == Scope.FROM_SCENE:
         return scenes.filter(position__gte=scenes.get(pk__in=ids).position)
-    return scenes.filter(pk__in=ids)
+    return scenes.filter(among("pk", ids))
 
 
 def _require_ids(chosen: Chosen, ids: set[int]) -> None:
@@ -89,7 +93,7 @@ def _require_ids(chosen: Chosen, ids: set[int]) -> None:
 
 def _require_known(ids: set[int], rows: QuerySet[Any], noun: str) -> None:
     storable = [pk for pk in ids if 0 < pk < KEY_LIMIT]
-    unknown = ids - set(rows.filter(pk__in=storable).values_list("pk", flat=True))
+    unknown = ids - set(rows.filter(among("pk", storable)).values_list("pk", flat=True))
     if unknown:
         raise NotFound(f"This book has no {noun} with the id {min(unknown)}.")
 
@@ -104,6 +108,7 @@ def _next_window(scenes: QuerySet[Scene], book: Book, count: int, stages: list[S
         raise InvalidRequest(f"A window has 1 to {WINDOW_MOST} scenes, not {count}.")
     off = set(LayerConfig.objects.filter(book=book, enabled=False).values_list("stage", flat=True))
     wanted = [stage.name for stage in stages if stage.name not in off]
-    lacking = Exists(Asset.objects.filter(scene=OuterRef("pk"), stage__in=wanted).exclude(state=State.READY))
+    not_ready = ~Q(state=State.READY) | freshness.stale()
+    lacking = Exists(Asset.objects.filter(not_ready, scene=OuterRef("pk"), stage__in=wanted))
     first = scenes.filter(lacking, has_words=True).order_by("position").values_list("pk", flat=True)
     return scenes.filter(pk__in=list(islice(first[:count], count)))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any
 
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from generation import journal
@@ -32,16 +32,17 @@ def new_intent() -> dict[str, Any]:
     }
 
 
-def queue(command: Command, book: Book, planned: Plan, *, lifts_tombstones: bool = True) -> list[int]:
+def queue(command: Command, book: Book, planned: Plan, *, lifts: Iterable[StageName] | None = None) -> list[int]:
     """Make the planned assets pending under one task per stage, and return the tasks.
 
-    Older open targets of the same assets are superseded; the force set lets each replace a live dispatch, once.
+    `lifts` are the stages whose tombstone goes, by default those that get a task. Older open targets of the same
+    assets are superseded; the force set lets each replace a live dispatch, once.
     """
     wanted = {name: stage_plan.targets for name, stage_plan in planned.stages.items() if stage_plan.targets}
+    lifted = list(wanted if lifts is None else lifts)
+    LayerConfig.objects.filter(book=book, stage__in=lifted).update(cancelled_at=None, cancelled_by="")
     if not wanted:
         return []
-    if lifts_tombstones:
-        LayerConfig.objects.filter(book=book, stage__in=wanted).update(cancelled_at=None, cancelled_by="")
     tasks = {name: Task.objects.create(command=command, book=book, stage=name).pk for name in wanted}
     _open_targets(command, book, tasks, sorted(chain.from_iterable(wanted.values())))
     ForceSet.objects.create(command=command, expires_at=Now() + timedelta(seconds=FORCE_SET_S))
@@ -66,6 +67,21 @@ def _open_targets(command: Command, book: Book, tasks: dict[StageName, int], ass
     )
 
 
+def close_tasks(tasks: Sequence[Task], status: Task.Status | None = None, reason: str = "") -> None:
+    """Close the tasks with the counts of their targets; without a status, failed if a target failed."""
+    counts: dict[int, dict[str, int]] = {task.pk: {} for task in tasks}
+    counted = Target.objects.filter(task__in=tasks).order_by().values_list("task", "status")
+    for task_pk, target_status, number in counted.annotate(number=Count("pk")):
+        counts[task_pk][target_status] = number
+    for task in tasks:
+        task.counts = counts[task.pk]
+        failed = task.counts.get(Target.Status.FAILED, 0)
+        task.status = status or (Task.Status.FAILED if failed else Task.Status.COMPLETED)
+        task.reason = reason
+    Task.objects.bulk_update(tasks, ["counts", "status", "reason"])
+    Task.objects.filter(pk__in=[task.pk for task in tasks]).update(closed_at=Now())
+
+
 def commanded_assets(book: Book, stages: Iterable[str]) -> AssetQuerySet:
     """Return the assets of these stages that are queued, generating or targeted: what a stop takes back."""
     open_target = Exists(Target.objects.filter(asset=OuterRef("pk"), status=Target.Status.OPEN))
@@ -83,7 +99,7 @@ def take_back(
     touched = Asset.objects.filter(among("pk", assets.order_by().values_list("pk", flat=True))).order_by()
     journal.record_command(command, book, touched, State.DIRTY, COMMANDED)
     targets.filter(status=Target.Status.OPEN).update(status=Target.Status.CANCELLED)
-    tasks.filter(status__in=Task.LIVE).update(status=Task.Status.CANCELLED, reason=command.kind, closed_at=Now())
+    close_tasks(list(tasks.filter(status__in=Task.LIVE)), Task.Status.CANCELLED, reason=command.kind)
     # Each row is written once: a second statement would wade through what the first left behind.
     touched.exclude(state__in=COMMANDED).update(**new_intent())
     touched.move(COMMANDED, State.DIRTY, **new_intent())

@@ -7,7 +7,7 @@ from generation.models import Book, Command, LayerConfig, Target, Task
 
 from . import auto_next, regenerate
 from .answers import Actor
-from .planning import stages_asked
+from .planning import ALREADY_QUEUED, stages_asked
 from .scopes import Scope
 
 
@@ -30,6 +30,8 @@ def _follow(book: Book, command: Command, operator: Actor) -> str:
     """Issue the next window and return an empty text, or return why none follows."""
     targets = Target.objects.filter(task__command=command)
     undone = targets.exclude(status=Target.Status.DONE).values_list("status", flat=True)
+    if not targets.exists():
+        return "its scenes were deleted"
     if undone:
         return f"not every scene of the window was done: {', '.join(sorted(set(undone)))}"
     request = regenerate.Request(
@@ -42,4 +44,7 @@ def _follow(book: Book, command: Command, operator: Actor) -> str:
         answer = regenerate.apply(request, operator, f"auto_next:{command.pk}", lifts_tombstones=False)
     except GenerationError as error:
         return str(error)
-    return "" if answer["targets"] else "the book has no further scene to make"
+    if answer["targets"]:
+        return ""
+    queued = any(ALREADY_QUEUED in stage["skipped"] for stage in answer["stages"].values())
+    return "another command has asked for the next scenes" if queued else "the book has no further scene to make"

@@ -26,6 +26,8 @@ class CommandingCommand(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the answer as one line of JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["dry_run"] and options["key"] is not None:
+            raise CommandError("A dry run takes no --key.")
         try:
             book = _book(options["book"])
             answer = self.plan(book, options) if options["dry_run"] else self.apply(book, options)

@@ -3,7 +3,7 @@ import redis
 from django.db import transaction
 
 from dispatch.capacity.scripts import client
-from dispatch.models import TickLease
+from dispatch.models import TickRing
 from dispatch.ring import ring
 from generation.models import Book
 
@@ -27,7 +27,7 @@ def test_a_ring_is_noted_also_when_no_tick_worker_can_be_woken(monkeypatch):
 
     monkeypatch.setattr("dispatch.ring._queue", away)
     ring()
-    assert TickLease.objects.get().rung_at is not None
+    assert TickRing.objects.get().rung_at is not None
 
 
 def test_rings_without_a_tick_worker_do_not_pile_up(empty_redis):

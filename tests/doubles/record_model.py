@@ -128,7 +128,9 @@ class Model:
         """Return the stages that got a task, None when the command is refused."""
         if stages and all(stage in self.off for stage in stages):
             return None
-        return self.queue(self.plan(stages or STAGES, scenes, rebuild=rebuild))
+        chosen = self.plan(stages or STAGES, scenes, rebuild=rebuild)
+        self.cancelled -= set(stages or STAGES)
+        return self.queue(chosen)
 
     def queue(self, chosen: list[Asset]) -> list[str]:
         stages = [stage for stage in STAGES if any(asset.stage == stage for asset in chosen)]

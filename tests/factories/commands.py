@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from generation import store
 from generation.commands import (
     auto_next,
     cancel,
@@ -19,7 +20,8 @@ from generation.commands import (
 )
 from generation.commands.scopes import Scope
 from generation.lifecycle import State
-from generation.models import Artifact, Asset, Command, Task
+from generation.models import Artifact, ArtifactFile, Asset, Command, Task
+from tests.doubles.pictures import webp
 
 from .books import make_book
 
@@ -53,11 +55,17 @@ class Given:
         regenerate.apply(regenerate.Request(self.book.pk, ("image",), Scope.SCENE, (self.scenes[0].pk,)), actor)
         self.task = Task.objects.get()
         ready = self.book.assets.get(scene=self.scenes[1], stage="image")
-        self.artifact = Artifact.objects.create(
-            asset=ready, version=1, dispatch_id="d" * 32, content_version=1, audio_config_version=1
-        )
+        self.artifact = self.add_version(ready, 1)
         Asset.objects.filter(pk=ready.pk).update(state=State.READY, published=self.artifact)
         self.book.assets.filter(scene=self.scenes[2], stage="image").update(state=State.FAILED)
+
+    def add_version(self, asset, version):
+        artifact = Artifact.objects.create(
+            asset=asset, version=version, dispatch_id=f"{version:032d}", content_version=1, audio_config_version=1
+        )
+        file = store.save(asset.pk, artifact.dispatch_id, "iu-1", "main", "image/webp", webp())
+        ArtifactFile.objects.create(artifact=artifact, **file.as_json())
+        return artifact
 
 
 CASES = {
@@ -180,11 +188,7 @@ CASES = {
         restore.apply,
         restore.plan,
         lambda it: restore.Request(it.artifact.pk),
-        lambda it: restore.Request(
-            Artifact.objects.create(
-                asset=it.artifact.asset, version=2, dispatch_id="e" * 32, content_version=1, audio_config_version=1
-            ).pk
-        ),
+        lambda it: restore.Request(it.add_version(it.artifact.asset, 2).pk),
         lambda it: [restore.Request(NOWHERE), restore.Request(TOO_LARGE)],
     ),
     Kind.PLACEHOLDER: Case(

@@ -9,7 +9,7 @@ from django.db import Error as DatabaseAway
 from django.db import close_old_connections
 
 from dispatch.config import config
-from dispatch.models import TickLease
+from dispatch.models import TickLease, TickRing
 from dispatch.tick import run_tick
 from dispatch.tick.report import Report
 from generation import store
@@ -80,11 +80,12 @@ class Command(BaseCommand):
 
 def _rung() -> bool:
     try:
-        row = TickLease.objects.filter(id=1).values_list("rung_at", "started_at").first()
+        rung_at = TickRing.objects.values_list("rung_at", flat=True).first()
+        started_at = TickLease.objects.values_list("started_at", flat=True).first()
     except DatabaseAway:
         close_old_connections()
         return False
-    return row is not None and row[0] is not None and (row[1] is None or row[0] > row[1])
+    return rung_at is not None and (started_at is None or rung_at > started_at)
 
 
 def _interrupt(*_: Any) -> None:
