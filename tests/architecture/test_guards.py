@@ -1,10 +1,13 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import redis
-from django.db import transaction
+from django.db import connection, transaction
 
 from dispatch.capacity.scripts import client
 from dispatch.models import TickRing
 from dispatch.ring import ring
+from dispatch.tick.lease import acquire
 from generation.models import Book
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,3 +38,11 @@ def test_rings_without_a_tick_worker_do_not_pile_up(empty_redis):
         ring()
         empty_redis.delete("rq:job:tick-ring")  # as its time to live would
     assert empty_redis.llen("rq:queue:tick") == 1
+
+
+def test_a_ring_does_not_wait_for_a_transaction_of_the_tick():
+    ring()
+    lease = acquire()
+    with lease.transaction(), ThreadPoolExecutor(1) as other:
+        other.submit(lambda: (ring(), connection.close())).result(timeout=5)
+    lease.release()

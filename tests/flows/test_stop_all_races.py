@@ -80,7 +80,7 @@ def assert_stopped(books, hub):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_stop_all_wins_against_select_prepare_submit_and_finalise(seed, actor, settings):
-    settings.ANIMASTOR = {"ring_gap": timedelta(milliseconds=100)}
+    settings.ANIMASTOR = {"ring_gap": timedelta(0)}
     StageConfig.objects.create(stage="image", quota=BOOKS)
     books = [make_book(scenes=1) for _ in range(BOOKS)]
     endings = set()

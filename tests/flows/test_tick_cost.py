@@ -1,11 +1,13 @@
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from dispatch.hubs.rq.hub import RqHub
 from dispatch.models import Dispatch, Job, TickLease
 from dispatch.tick import run_tick
-from generation.commands import regenerate
+from generation.commands import cancel_task, regenerate
+from generation.models import Asset, JournalEntry, Scene, Task
 from tests.factories.books import make_book
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,3 +55,32 @@ def test_statistics_are_taken_after_the_work_changed_by_half_and_not_again(actor
         for _ in range(3):
             run_tick(hub)
     assert len(analysed) == 1
+
+
+@pytest.mark.parametrize("change", ["dependency", "stale"])
+def test_settling_many_assets_takes_as_many_statements_as_few(change, actor, hub):
+    run_tick(hub)  # makes its row
+    counted = []
+    for scenes in (5, 40):
+        book = make_book(scenes=scenes)
+        if change == "dependency":
+            regenerate.apply(regenerate.Request(book.pk, ("image", "video")), actor)
+            task = Task.objects.get(book=book, stage="image")
+            cancel_task.apply(cancel_task.Request(task.pk), actor)
+        else:
+            placed = book.assets.filter(stage="image")
+            for asset in placed:
+                artifact = asset.artifacts.create(
+                    version=1, dispatch_id=f"{asset.pk:032d}", content_version=0, audio_config_version=1
+                )
+                Asset.objects.filter(pk=asset.pk).update(state="ready", published=artifact)
+            Scene.objects.filter(book=book).update(recheck=True)
+        TickLease.objects.update(pruned_at=Now())
+        with CaptureQueriesContext(connection) as statements:
+            run_tick(hub)
+        counted.append(len(statements))
+        moved = Asset.objects.filter(book=book, state="failed" if change == "dependency" else "dirty")
+        assert moved.filter(stage="video" if change == "dependency" else "image").count() == scenes
+        event = "settled" if change == "dependency" else "marked_stale"
+        assert JournalEntry.objects.filter(book_pk=book.pk, event=event).count() == scenes
+    assert counted[0] == counted[1]

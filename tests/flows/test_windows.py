@@ -3,9 +3,9 @@
 import pytest
 
 from dispatch.tick import run_tick
-from generation.commands import auto_next, cancel, cancel_task, layers, regenerate
+from generation.commands import auto_next, cancel, cancel_task, delete, layers, regenerate
 from generation.commands.regenerate import Request, Scope
-from generation.models import Book, Command, LayerConfig, Target, Task
+from generation.models import Book, Command, LayerConfig, StageConfig, Target, Task
 from tests.doubles.pictures import deliver_all
 from tests.factories.accounts import operator_with
 from tests.factories.books import make_book
@@ -115,3 +115,26 @@ def test_it_never_lifts_a_tombstone(book, hub):
     assert asked(book) == [1, 2]
     assert state(book) == (False, "the book was stopped")
     assert LayerConfig.objects.get(book=book, stage="image").cancelled_at is not None
+
+
+def test_a_window_whose_scenes_were_deleted_ends_it(book, hub, actor):
+    for scene in book.scenes.filter(position__lte=2):
+        delete.apply(delete.Request(delete.What.SCENE, scene.pk), actor)
+    work(hub)
+    assert asked(book) == []
+    assert state(book) == (False, "its scenes were deleted")
+
+
+def test_scenes_that_another_command_asked_for_end_it_and_it_says_so(book, hub, actor):
+    regenerate.apply(Request(book.pk, ("image",)), actor)
+    StageConfig.objects.create(stage="image", quota=2)
+    work(hub)
+    assert state(book) == (False, "another command has asked for the next scenes")
+
+
+def test_a_regenerate_lifts_the_tombstone_of_every_stage_it_names(operator, hub, actor):
+    book = make_book(scenes=2)
+    cancel.apply(cancel.Request(book.pk), actor)
+    regenerate.apply(Request(book.pk, ("image", "audio"), Scope.NEXT_WINDOW, count=1), operator)
+    lifted = LayerConfig.objects.filter(book=book, cancelled_at__isnull=True)
+    assert set(lifted.values_list("stage", flat=True)) == {"image", "audio"}

@@ -7,7 +7,8 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
 from dispatch.tick import run_tick
-from generation.commands import regenerate
+from generation.commands import edit, regenerate
+from generation.exceptions import Conflict
 from generation.models import Artifact, Asset, Book, Chapter, Command, Scene, StageConfig, SystemConfig, Task
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import make_book
@@ -186,3 +187,34 @@ def test_a_stand_in_is_shown_until_there_is_a_result(admin_client):
     assert admin_client.get(reverse("stand-in-file", args=[book.assets.get(stage="video").pk])).status_code == 404
     admin_client.logout()
     assert admin_client.get(address).status_code == 403
+
+
+def test_what_was_chosen_on_the_page_is_shown_before_it_is_done(admin_client, record):
+    page = post(admin_client, Book, "switch_layer")
+    shown = re.search(r'name="shown" value="(\w+)"', page.content.decode()).group(1)
+    fields = {"confirmed": "yes", "key": "k", "stage": "image", "enabled": "off"}
+    before = snapshot()
+    again = post(admin_client, Book, "switch_layer", shown=shown, **fields)
+    assert "This is what will happen now. Confirm once more." in text_of(again)
+    assert snapshot() == before
+    shown = re.search(r'name="shown" value="(\w+)"', again.content.decode()).group(1)
+    assert "Switch a layer." in text_of(post(admin_client, Book, "switch_layer", shown=shown, **fields))
+    assert Command.objects.latest("pk").params == {"stage": "image", "enabled": False}
+
+
+def test_rows_that_do_not_exist_any_more_are_no_silent_nothing(admin_client, record):
+    fields = {"action": "pause", "_selected_action": ["999999"], "confirmed": "yes"}
+    for model in (Book, SystemConfig):
+        page = admin_client.post(page_of(model), fields, follow=True)
+        assert "Nothing was selected that still exists." in text_of(page)
+    assert SystemConfig.objects.get().paused_at is None
+
+
+def test_a_refused_edit_is_not_called_a_success(admin_client, record, monkeypatch):
+    def refuse(*_):
+        raise Conflict
+
+    monkeypatch.setattr(edit, "apply_text", refuse)
+    page = text_of(admin_client.post(edit_page(record.scenes.first()), {"text": "Another."}, follow=True))
+    assert "Nothing was changed" in page
+    assert "changed successfully" not in page

@@ -77,3 +77,19 @@ def test_bad_input_is_refused_in_words_and_changes_no_row(arguments, message):
     with pytest.raises(CommandError, match=message):
         call_command(*arguments)
     assert snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["regenerate", "b", "--count", "2"], "takes no count"),
+        (["regenerate", "b", "--dry-run", "--key", "k"], "takes no --key"),
+        (["regenerate", "b", "--stage", "\udcff"], "cannot be stored|no stage"),
+        (["cancel", "b", "--stage", "a\x00"], "cannot be stored|no stage"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, message):
+    make_book(scenes=1, key="b")
+    with pytest.raises(CommandError, match=message):
+        call_command(*arguments)
+    assert not Command.objects.exists()

@@ -2,7 +2,7 @@ import pytest
 
 from dispatch.models import Dispatch, Job
 from dispatch.tick import run_tick
-from generation.commands import edit, layers
+from generation.commands import edit, layers, regenerate
 from generation.models import JournalEntry, Scene
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import make_book
@@ -101,3 +101,23 @@ def test_voices_that_change_while_a_picture_is_made_cost_no_second_picture(actor
     deliver_all()
     run_tick(hub)
     assert (image().state, Dispatch.objects.count()) == ("ready", 1)
+
+
+def test_a_layer_that_was_off_during_an_edit_is_compared_when_it_is_on_again(book, actor, hub):
+    layers.apply(layers.Request(book.pk, "image", False), actor)
+    edit_first(book, actor)
+    run_tick(hub)
+    layers.apply(layers.Request(book.pk, "image", True), actor)
+    window = regenerate.Request(book.pk, ("image",), regenerate.Scope.NEXT_WINDOW)
+    assert regenerate.plan(window).answer()["targets"] == 1
+    run_tick(hub)
+    assert states(book) == ["dirty", "ready"]
+
+
+def test_lines_that_a_browser_ends_its_own_way_are_the_same_text(book, actor, admin_client):
+    scene = book.scenes.first()
+    edit.apply_text(edit.TextRequest(scene.pk, "One.\n\nTwo. "), actor)
+    address = f"/admin/generation/scene/{scene.pk}/change/"
+    admin_client.post(address, {"text": "One.\r\n\r\nTwo. "})
+    scene.refresh_from_db()
+    assert (scene.text, scene.content_version) == ("One.\n\nTwo. ", 2)

@@ -6,8 +6,9 @@ from PIL import Image
 
 from dispatch.tick import run_tick
 from generation import stand_ins, store
-from generation.commands import placeholder, regenerate
+from generation.commands import delete, edit, placeholder, regenerate
 from generation.commands.placeholder import Request
+from generation.commands.scopes import Scope
 from generation.models import Artifact, Asset
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import images_of, make_book
@@ -83,3 +84,29 @@ def test_all_assets_share_the_files(actor):
     placeholder.apply(Request(make_book(scenes=3).pk), actor)
     placeholder.apply(Request(make_book(scenes=3).pk), actor)
     assert sorted(store.storage().listdir("stand-ins")[1]) == ["card.webp", "silence-5s.mp3"]
+
+
+def test_a_text_that_changes_meanwhile_gets_the_stand_in_of_its_new_length(actor, monkeypatch):
+    book = make_book(scenes=1)
+    ensure = stand_ins.ensure_stored
+    edits = [edit.TextRequest(book.scenes.get().pk, "word " * 200)]
+
+    def edited_meanwhile(name):
+        ensure(name)
+        while edits:
+            edit.apply_text(edits.pop(), actor)
+
+    monkeypatch.setattr(stand_ins, "ensure_stored", edited_meanwhile)
+    placeholder.apply(Request(book.pk, ("audio",)), actor)
+    name = Asset.objects.get(stage="audio").stand_in
+    assert name == "stand-ins/silence-65s.mp3"
+    assert store.storage().exists(name)
+
+
+def test_a_repeated_command_is_answered_after_its_scene_is_gone(actor):
+    book = make_book(scenes=1)
+    scene = book.scenes.get()
+    request = Request(book.pk, ("image",), Scope.SCENE, (scene.pk,))
+    answer = placeholder.apply(request, actor, "k")
+    delete.apply(delete.Request(delete.What.SCENE, scene.pk), actor)
+    assert placeholder.apply(request, actor, "k") == answer

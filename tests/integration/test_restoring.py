@@ -1,6 +1,7 @@
 import pytest
 
 from dispatch.tick import run_tick
+from generation import store
 from generation.commands import cancel, edit, regenerate, restore
 from generation.exceptions import Conflict
 from generation.models import Artifact, Asset, JournalEntry, Scene
@@ -76,3 +77,11 @@ def test_what_is_made_from_it_is_compared_again(book, actor, hub):
     assert not Scene.objects.get().recheck
     restore.apply(restore.Request(version(1).pk), actor)
     assert Scene.objects.get().recheck
+
+
+def test_a_version_whose_file_is_gone_is_refused(book, actor):
+    store.storage().delete(version(1).files.get().name)
+    for attempt in (restore.plan, lambda request: restore.apply(request, actor)):
+        with pytest.raises(Conflict):
+            attempt(restore.Request(version(1).pk))
+    assert image().published.version == 2
