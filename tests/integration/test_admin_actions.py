@@ -218,3 +218,16 @@ def test_a_refused_edit_is_not_called_a_success(admin_client, record, monkeypatc
     page = text_of(admin_client.post(edit_page(record.scenes.first()), {"text": "Another."}, follow=True))
     assert "Nothing was changed" in page
     assert "changed successfully" not in page
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/admin/generation/asset/?stage__exact=%00",
+        "/admin/generation/task/?status__exact=%00",
+        "/admin/generation/book/?q=%00",
+        "/admin/generation/stageconfig/%00/change/",
+    ],
+)
+def test_an_address_with_a_null_character_is_a_bad_request(address, admin_client):
+    assert admin_client.get(address).status_code == 400
