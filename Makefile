@@ -9,7 +9,7 @@ WORKERS ?= 3
 # Compiled modules are kept: the suite starts a hundred processes. pip leaves the compiling to the first import.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test check bench
+.PHONY: setup demo test check bench search
 
 setup: $(STAMP)
 
@@ -34,3 +34,7 @@ test: check
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest -q tests/benchmarks/bench_*.py
+
+# New random examples, twenty times as many; for the time when a machine has nothing else to do.
+search: $(STAMP)
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n $(WORKERS) -q tests/unit tests/flows/test_the_record_beside_its_model.py

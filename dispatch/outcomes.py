@@ -61,7 +61,7 @@ OUTCOMES: dict[str, HandOver] = {
 
 def outcome_named(word: str) -> HandOver:
     """Return the outcome of a reason; a word that nobody knows is tried again at the next tick, and bounded there."""
-    word = storable(word)[:REASON_MAX]
+    word = storable(word)[:REASON_MAX] or "unknown"
     return OUTCOMES.get(word) or HandOver(word, Bucket.NEXT_TICK, f"The hub answered {word!r}.")
 
 

@@ -1,3 +1,4 @@
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -16,9 +17,11 @@ from generation.commands.answers import Actor
 from generation.models import StageConfig, SystemConfig
 from tests.doubles.hub import FakeHub
 
-# Machines are shared: how long one example takes says nothing.
-hypothesis.settings.register_profile("house", deadline=None, max_examples=50)
-hypothesis.settings.load_profile("house")
+# Machines are shared: how long one example takes says nothing. The gate looks at the same examples every time, so that
+# it says something about the change; `make search` looks for new ones.
+hypothesis.settings.register_profile("house", deadline=None, max_examples=50, derandomize=True)
+hypothesis.settings.register_profile("search", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 # What migrations made and no test changes.
 KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}

@@ -49,7 +49,7 @@ class Model:
         self.scenes = {number: Scene() for number in range(1, scenes + 1)}
         self.assets = {(scene, stage): Asset(scene, stage) for scene in self.scenes for stage in STAGES}
         self.tasks: dict[int, tuple[str, str]] = {}  # task → (stage, status)
-        self.failed_in: set[int] = set()
+        self.failed: set[tuple[int, int]] = set()  # (task, scene) of failed targets; they go with their scene
         self.off: set[str] = set()
         self.cancelled: set[str] = set()
         self.paused = False
@@ -191,6 +191,7 @@ class Model:
 
     def delete(self, scene: int) -> None:
         del self.scenes[scene]
+        self.failed = {(task, one) for task, one in self.failed if one != scene}
         self.assets = {key: asset for key, asset in self.assets.items() if asset.scene != scene}
 
     def fill(self) -> None:
@@ -234,7 +235,7 @@ class Model:
 
     def _give_up(self, asset: Asset) -> None:
         if asset.task is not None:
-            self.failed_in.add(asset.task)
+            self.failed.add((asset.task, asset.scene))
         asset.state, asset.task = "failed", None
 
     def _end(self, asset: Asset) -> Dispatch | None:
@@ -267,10 +268,11 @@ class Model:
         for asset in self.assets.values():
             if asset.state == "dirty" and asset.task is not None:
                 asset.state = "pending"
+        failed_tasks = {task for task, _ in self.failed}
         open_tasks = {asset.task for asset in self.assets.values()}
         for task, (stage, status) in self.tasks.items():
             if status == "active" and task not in open_tasks:
-                self.tasks[task] = (stage, "failed" if task in self.failed_in else "completed")
+                self.tasks[task] = (stage, "failed" if task in failed_tasks else "completed")
 
     def _mark_stale(self) -> None:
         for number, scene in self.scenes.items():

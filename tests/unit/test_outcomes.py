@@ -18,12 +18,21 @@ def test_a_word_that_nobody_knows_is_tried_again_and_bounded(word):
 @given(st.lists(REASONS, min_size=1, max_size=8))
 def test_one_real_failure_among_many_deferrals_counts(reasons):
     result = verdict(reasons)
-    real = [reason for reason in reasons if outcome_named(reason).bucket not in DEFERRABLE]
+    named = [outcome_named(reason) for reason in reasons]
+    real = [outcome for outcome in named if outcome.bucket not in DEFERRABLE]
     if real:
-        assert result.reason == real[0]
+        assert result == real[0]
     else:
-        most = max(reasons.count(reason) for reason in reasons)
-        assert result.reason == next(reason for reason in reasons if reasons.count(reason) == most)
+        most = max(named.count(outcome) for outcome in named)
+        assert result == next(outcome for outcome in named if named.count(outcome) == most)
+
+
+@given(st.text(max_size=60))
+def test_any_word_has_a_reason_that_can_be_stored(word):
+    reason = outcome_named(word).reason
+    assert reason
+    assert "\x00" not in reason
+    assert len(reason.encode().decode()) <= 40
 
 
 def test_a_dispatch_without_any_job_says_so():
