@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from dispatch.models import Dispatch, Job, StageWorkers, TickLease, TickReport
+from dispatch.models import Dispatch, Job, StageWorkers, TickLease, TickReport, TickRing
 from generation.admin.readonly import ReadOnlyAdmin
 
 
@@ -27,6 +27,11 @@ class StageWorkersAdmin(ReadOnlyAdmin):
 @admin.register(TickLease)
 class TickLeaseAdmin(ReadOnlyAdmin):
     list_display = ("fence", "owner", "started_at", "expires_at")
+
+
+@admin.register(TickRing)
+class TickRingAdmin(ReadOnlyAdmin):
+    list_display = ("rung_at",)
 
 
 @admin.register(TickReport)

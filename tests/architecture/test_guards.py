@@ -43,6 +43,8 @@ def test_rings_without_a_tick_worker_do_not_pile_up(empty_redis):
 def test_a_ring_does_not_wait_for_a_transaction_of_the_tick():
     ring()
     lease = acquire()
-    with lease.transaction(), ThreadPoolExecutor(1) as other:
-        other.submit(lambda: (ring(), connection.close())).result(timeout=5)
+    # The transaction ends before the thread is waited for: a ring that does wait fails here and does not hang.
+    with ThreadPoolExecutor(1) as other, lease.transaction():
+        rung = other.submit(lambda: (ring(), connection.close()))
+        assert rung.result(timeout=5)
     lease.release()

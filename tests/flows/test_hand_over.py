@@ -76,7 +76,7 @@ deferring -= {"stale_intent", "already_completed"}  # these end at once
 def test_an_hour_of_deferrals_writes_no_journal_row(reason, book, actor, hub, monkeypatch):
     CAUSES[reason](book, actor, hub, monkeypatch)
     before = JournalEntry.objects.exclude(event="repaired").count()
-    for _ in range(4):
+    for _ in range(20):
         Asset.objects.filter(stage="image").update(deferred_until=None)
         hub.answers = [HubDeclined("no_worker_available")]
         run_tick(hub)

@@ -279,7 +279,7 @@ class Record(RuleBasedStateMachine):
 
 # A history of thirty steps costs seconds: shrinking one would cost minutes, and its steps are printed anyway.
 FEW = settings(
-    max_examples=8 if settings().derandomize else 100,
+    max_examples=20 if settings().derandomize else 100,
     stateful_step_count=30,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),

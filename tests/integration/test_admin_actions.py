@@ -132,7 +132,7 @@ def test_a_selection_that_names_no_row_is_no_server_error(admin_client, record):
     for model, action in CASES:
         if model is SystemConfig:
             continue  # one row, whatever is selected
-        for selected in ("9" * 40, "\x00"):
+        for selected in ("abc", "9" * 40, "-1", "\x00", "٣"):
             fields = {"action": action, "_selected_action": [selected], "confirmed": "yes", **ACTIONS[model][action]}
             assert admin_client.post(page_of(model), fields, follow=True).status_code == 200
     assert snapshot() == before

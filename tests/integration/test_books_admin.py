@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import connection
@@ -12,7 +13,7 @@ from dispatch.models import StageWorkers
 from dispatch.tick import run_tick
 from generation.commands import regenerate
 from generation.lifecycle import State
-from generation.models import Artifact, Asset, Command, LayerConfig, Task
+from generation.models import Artifact, Asset, Command, LayerConfig, StoreIdentity, Task
 from tests.doubles.pictures import deliver_all, webp
 from tests.factories.books import images_of, make_book
 
@@ -222,6 +223,11 @@ def test_a_picture_is_not_shown_without_the_permission(viewer, picture):
 
 def test_a_picture_that_is_not_there_is_404(operator):
     assert operator.get(reverse("artifact-file", args=[999])).status_code == 404
+
+
+def test_every_model_of_ours_is_in_the_admin():
+    ours = {model for app in ("generation", "dispatch") for model in apps.get_app_config(app).get_models()}
+    assert ours - set(admin.site._registry) == {StoreIdentity}  # the token of the storage is nobody's business
 
 
 def test_every_list_of_the_admin_opens(admin_client, hub, actor, picture):
