@@ -6,7 +6,7 @@ Asset rows, so that one statement judges any number of assets; the callers hold 
 
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 from django.db.models.expressions import Combinable
@@ -129,7 +129,7 @@ def may_exist() -> Q:
 
 def may_start(stages: Container[StageName] = STAGES) -> Q:
     """Only assets of `stages` are judged in full: what cannot concern them is not asked."""
-    return _none_of(check for check in MAY_START if check.stage is None or check.stage in stages)
+    return _none_of(tuple(check for check in MAY_START if check.stage is None or check.stage in stages))
 
 
 def why_not_exist(asset_pk: int) -> str | None:
@@ -151,7 +151,8 @@ def all_reasons(asset_pk: int) -> list[str]:
     return [check.reason for index, check in enumerate(MAY_START) if row[f"check_{index}"]]
 
 
-def _none_of(checks: Iterable[Check]) -> Q:
+@cache
+def _none_of(checks: tuple[Check, ...]) -> Q:
     allowed = Q()
     for check in checks:
         allowed &= ~Q(check.holds_back())
@@ -162,8 +163,12 @@ def _flag(check: Check) -> Case:
     return Case(When(Q(check.holds_back()), then=Value(True)), default=Value(False))
 
 
-def _first_reason(asset_pk: int, checks: Iterable[Check]) -> str | None:
+@cache
+def _verdict(checks: tuple[Check, ...]) -> Case:
     whens = [When(Q(check.holds_back()), then=Value(check.reason)) for check in checks]
-    verdict = Case(*whens, default=Value(""), output_field=CharField())
-    row = Asset.objects.filter(pk=asset_pk).annotate(verdict=verdict).values_list("verdict", flat=True).first()
+    return Case(*whens, default=Value(""), output_field=CharField())
+
+
+def _first_reason(asset_pk: int, checks: tuple[Check, ...]) -> str | None:
+    row = Asset.objects.filter(pk=asset_pk).annotate(verdict=_verdict(checks)).values_list("verdict", flat=True).first()
     return DELETED if row is None else (row or None)

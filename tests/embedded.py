@@ -12,11 +12,29 @@ import pytest
 
 from animastor_site.embedded import postgres, servers, valkey
 from animastor_site.embedded.layout import Layout, layout_for
+from animastor_site.embedded.locks import exclusively
 from tests.processes import PROJECT
+from tests.servers import STATE
+
+
+@pytest.fixture(scope="session")
+def cluster(testrun_uid: str) -> Path:
+    """The state directory of servers that ran once: initdb takes two seconds, a copy of what it made none."""
+    clusters = STATE / "clusters"
+    clusters.mkdir(parents=True, exist_ok=True)
+    with exclusively(clusters / "lock"):
+        layout = layout_for(clusters / testrun_uid)
+        if not layout.state.exists():
+            for old in clusters.glob("*/"):
+                shutil.rmtree(old)
+            servers.use(layout, valkey_on=False, durable=False).close()
+            servers.stop(layout)
+    return layout.state
 
 
 @pytest.fixture
-def state() -> Iterator[Path]:
+def empty_state() -> Iterator[Path]:
+    """A state directory as a fresh clone has it."""
     directory = Path(tempfile.mkdtemp(prefix="animastor-embedded-"))
     directory.chmod(0o755)
     yield directory / "servers"
@@ -25,6 +43,20 @@ def state() -> Iterator[Path]:
     servers.stop(layout)
     shutil.rmtree(directory, ignore_errors=True)
     shutil.rmtree(layout.sockets, ignore_errors=True)
+
+
+@pytest.fixture
+def state(empty_state: Path, cluster: Path) -> Path:
+    """A state directory in which PostgreSQL ran before."""
+    copy_cluster(cluster, empty_state)
+    return empty_state
+
+
+def copy_cluster(cluster: Path, state: Path) -> None:
+    """Copy the data directory, with its owner."""
+    state.mkdir()
+    for data in cluster.glob("postgres-*"):
+        subprocess.run(["/bin/cp", "-a", data, state], check=True)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from animastor_site.embedded import servers
 from animastor_site.embedded.layout import layout_for
-from tests.embedded import query
+from tests.embedded import cluster, copy_cluster, query  # noqa: F401 - a fixture
 from tests.processes import PROJECT
 from tests.waiting import wait_until
 
@@ -30,6 +30,13 @@ def home() -> Iterator[Path]:
         layout = layout_for(Path(directory) / "servers")
         servers.release_keeper(layout)
         servers.stop(layout)
+
+
+@pytest.fixture
+def used_home(home: Path, cluster: Path) -> Path:
+    """A state directory in which PostgreSQL ran before."""
+    copy_cluster(cluster, home / "servers")
+    return home
 
 
 def start(home: Path, *arguments: str, **extra: str) -> "subprocess.Popen[str]":
@@ -83,7 +90,8 @@ def lines_until(process: "subprocess.Popen[str]", wanted: str) -> list[str]:
     raise AssertionError(f"{wanted!r} was not said: {lines}")
 
 
-def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started(home):
+def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started(used_home):
+    home = used_home
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -105,7 +113,8 @@ def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started
     wait_until(lambda: both_stopped(home))
 
 
-def test_killing_the_demo_ends_its_processes_and_its_servers(home):
+def test_killing_the_demo_ends_its_processes_and_its_servers(used_home):
+    home = used_home
     demo = start(home, "demo", "--port", "18000")
     lines_until(demo, "password")
     children = psutil.Process(demo.pid).children(recursive=True)
@@ -154,7 +163,8 @@ def test_a_deployment_without_a_secret_key_does_not_start(home):
     assert "SECRET_KEY" in err.splitlines()[-1]
 
 
-def test_rqcron_puts_a_json_tick_on_its_queue(home):
+def test_rqcron_puts_a_json_tick_on_its_queue(used_home):
+    home = used_home
     run(home, "services", "start")
     run(home, "migrate", "-v", "0")
     cron = start(home, "rqcron", "dispatch.schedule")

@@ -13,7 +13,17 @@ from animastor_site.embedded import servers
 from animastor_site.embedded.account import Account, reachable, server_account
 from animastor_site.embedded.errors import EmbeddedError
 from animastor_site.embedded.layout import SOCKET_PATH_MAX, layout_for
-from tests.embedded import end_user, layout, pids, query, start_user, state, use  # noqa: F401 - fixtures
+from tests.embedded import (  # noqa: F401 - fixtures
+    cluster,
+    empty_state,
+    end_user,
+    layout,
+    pids,
+    query,
+    start_user,
+    state,
+    use,
+)
 from tests.waiting import wait_until
 
 
@@ -34,8 +44,7 @@ def test_a_blank_or_a_long_path_moves_the_sockets_to_the_temporary_folder():
         shutil.rmtree(layout.sockets)
 
 
-def test_a_socket_directory_that_is_a_link_is_refused(state, layout, tmp_path):
-    state.mkdir(parents=True)
+def test_a_socket_directory_that_is_a_link_is_refused(layout, tmp_path):
     layout.sockets.symlink_to(tmp_path)
     with pytest.raises(EmbeddedError, match="is a link"):
         use(layout)
@@ -101,7 +110,8 @@ def test_kept_servers_outlive_their_starter_until_they_are_released(layout):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to drop privileges")
-def test_root_runs_the_servers_as_an_unprivileged_user(layout):
+def test_root_runs_the_servers_as_an_unprivileged_user(empty_state):
+    layout = layout_for(empty_state)
     held = use(layout)
     owners = {psutil.Process(pid).uids().real for pid in pids(layout) if pid}
     assert owners == {server_account().uid}

@@ -8,7 +8,18 @@ import sys
 import psutil
 
 from animastor_site.embedded import servers
-from tests.embedded import end_user, layout, pids, query, start_user, state, use  # noqa: F401 - fixtures
+from animastor_site.embedded.layout import layout_for
+from tests.embedded import (  # noqa: F401 - fixtures
+    cluster,
+    empty_state,
+    end_user,
+    layout,
+    pids,
+    query,
+    start_user,
+    state,
+    use,
+)
 from tests.processes import PROJECT
 from tests.waiting import wait_until
 
@@ -23,8 +34,9 @@ def test_a_second_user_adopts_the_running_servers(layout):
     second.close()
 
 
-def test_users_that_start_at_the_same_moment_share_one_pair_of_servers(state, layout):
-    command = [sys.executable, "-m", "tests.doubles.server_user", str(state)]
+def test_users_that_start_at_the_same_moment_share_one_pair_of_servers(empty_state):
+    layout = layout_for(empty_state)
+    command = [sys.executable, "-m", "tests.doubles.server_user", str(empty_state)]
     users = [subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE) for _ in range(4)]
     assert [user.stdout.readline() for user in users if user.stdout] == [b"holding\n"] * 4
     serving = [
@@ -54,14 +66,15 @@ def test_killing_one_of_two_users_leaves_the_servers_to_the_other(state, layout)
     wait_until(lambda: pids(layout) == (None, None))
 
 
-def test_a_killed_initdb_leaves_nothing_that_the_next_start_trips_over(state, layout):
-    user = subprocess.Popen([sys.executable, "-m", "tests.doubles.server_user", str(state)], cwd=PROJECT)
-    wait_until(lambda: list(state.glob("postgres-*.new-*")))
+def test_a_killed_initdb_leaves_nothing_that_the_next_start_trips_over(empty_state):
+    layout = layout_for(empty_state)
+    user = subprocess.Popen([sys.executable, "-m", "tests.doubles.server_user", str(empty_state)], cwd=PROJECT)
+    wait_until(lambda: list(empty_state.glob("postgres-*.new-*")))
     user.kill()
     user.wait()
     held = use(layout)
     assert query(layout, "SELECT 1") == [(1,)]
-    assert list(state.glob("postgres-*.new-*")) == []
+    assert list(empty_state.glob("postgres-*.new-*")) == []
     held.close()
 
 
