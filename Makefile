@@ -30,7 +30,7 @@ check: $(STAMP)
 	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
 
 test: check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest -q tests/benchmarks/bench_*.py

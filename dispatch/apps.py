@@ -6,7 +6,8 @@ class DispatchConfig(AppConfig):
     verbose_name = "Dispatch"
 
     def ready(self) -> None:
-        from . import checks, ring
+        from . import checks, ring, vetoes
 
         checks.register_checks()
         ring.listen()
+        vetoes.listen()

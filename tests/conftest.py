@@ -28,6 +28,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first: one that begins last is what everybody waits for."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now lives until the end; looking through it again and again is a tenth of a run."""
     gc.collect()

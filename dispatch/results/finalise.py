@@ -199,11 +199,10 @@ def _take_asset_back(dispatch: Dispatch, reason: str) -> None:
 
 
 def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to: Job.Status, message: str = "") -> None:
-    dispatch.status = status
-    dispatch.reason = reason[:40]
-    dispatch.message = message[:500]
-    dispatch.save(update_fields=["status", "reason", "message"])
-    Dispatch.objects.filter(pk=dispatch.pk).update(ended_at=Now())
+    dispatch.status, dispatch.reason, dispatch.message = status, reason[:40], message[:500]
+    Dispatch.objects.filter(pk=dispatch.pk).update(
+        status=dispatch.status, reason=dispatch.reason, message=dispatch.message, ended_at=Now()
+    )
     at_hub = dispatch.jobs.filter(status__in=Job.AT_HUB)
     if jobs_to == Job.Status.STOPPING:
         # Never announced by submit: the hub cannot have it.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Now
 
 from dispatch.config import config
@@ -26,30 +26,28 @@ def stages_with_workers(run: Run) -> set[StageName]:
         run.report.error("hub_unavailable", message=str(error))
         return set()
     _note(run, counts)
-    for name in STAGES:
-        if not counts.get(name) and _missing_for_long(name):
-            _block(run, name)
+    for name in sorted(_missing_for_long()):
+        _block(run, name)
     return {name for name in STAGES if counts.get(name)}
 
 
 def _note(run: Run, counts: Mapping[str, int]) -> None:
+    present = Q(stage__in=[name for name in STAGES if counts.get(name)])
+    number = Case(*(When(stage=name, then=Value(counts.get(name, 0))) for name in STAGES), default=Value(0))
     with run.lease.transaction():
-        for name in STAGES:
-            count = counts.get(name, 0)
-            row, _ = StageWorkers.objects.get_or_create(stage=name)
-            seen = (
-                {"seen_at": Now(), "absent_since": None} if count else {"absent_since": Coalesce("absent_since", Now())}
-            )
-            StageWorkers.objects.filter(pk=row.pk).update(count=count, read_at=Now(), **seen)
+        StageWorkers.objects.bulk_create([StageWorkers(stage=name) for name in STAGES], ignore_conflicts=True)
+        StageWorkers.objects.update(
+            count=number,
+            read_at=Now(),
+            seen_at=Case(When(present, then=Now()), default=F("seen_at")),
+            absent_since=Case(When(present, then=None), default=Coalesce("absent_since", Now())),
+        )
 
 
-def _missing_for_long(stage: StageName) -> bool:
-    """True when none was ever seen, or none was read for the whole grace."""
-    row = StageWorkers.objects.filter(stage=stage)
-    return (
-        row.filter(seen_at__isnull=True).exists()
-        or row.filter(absent_since__lte=Now() - config().no_worker_grace).exists()
-    )
+def _missing_for_long() -> set[StageName]:
+    """Return the stages without a worker of which none was ever seen, or none was read for the whole grace."""
+    gone = Q(seen_at__isnull=True) | Q(absent_since__lte=Now() - config().no_worker_grace)
+    return {StageName(name) for name in StageWorkers.objects.filter(gone, count=0).values_list("stage", flat=True)}
 
 
 def _block(run: Run, stage: StageName) -> None:

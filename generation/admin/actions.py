@@ -116,11 +116,11 @@ def refusal(subject: str, error: GenerationError) -> str:
     return f"{subject}: the command was not accepted. Nothing was started. {error}"
 
 
-def by_book(scenes: QuerySet[Any]) -> Iterable[tuple[Any, tuple[int, ...]]]:
-    """Return each book of the selected scenes with their keys: one command per book, however many scenes."""
+def by_book(rows: QuerySet[Any]) -> Iterable[tuple[Any, tuple[int, ...]]]:
+    """Return each book of the selected scenes or chapters with their keys: one command per book, however many."""
     chosen: dict[int, list[int]] = {}
     books = {}
-    for scene in scenes.select_related(None).select_related("book").order_by("book", "position"):
-        books[scene.book_id] = scene.book
-        chosen.setdefault(scene.book_id, []).append(scene.pk)
-    return [(books[pk], tuple(scene_pks)) for pk, scene_pks in chosen.items()]
+    for row in rows.select_related(None).select_related("book").order_by("book", "pk"):
+        books[row.book_id] = row.book
+        chosen.setdefault(row.book_id, []).append(row.pk)
+    return [(books[pk], tuple(pks)) for pk, pks in chosen.items()]

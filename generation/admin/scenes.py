@@ -83,10 +83,18 @@ VOICES = CommandAction(
 
 
 def deletion(what: delete.What) -> CommandAction:
+    def requests(rows: Any, _: Any) -> list[tuple[str, delete.Request]]:
+        if what == delete.What.BOOK:
+            return [(str(book), delete.Request(what, (book.pk,))) for book in rows]
+        return [
+            (f"{book.title}, {words.amount(len(pks), what.value)}", delete.Request(what, pks))
+            for book, pks in by_book(rows)
+        ]
+
     return CommandAction(
         f"Delete {what.value}s",
         "delete_rows",
-        lambda rows, _: [(str(row), delete.Request(what, row.pk)) for row in rows],
+        requests,
         delete.plan,
         delete.apply,
         words.deleted,

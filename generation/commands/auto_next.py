@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models.signals import pre_delete
+
 from generation.exceptions import InvalidRequest
 from generation.models import Book, Command
 
@@ -56,6 +60,16 @@ def switch_off(book: Book, reason: str) -> None:
     """Switch it off for a reason that is shown, if it was on. Call under the Book lock."""
     on = Book.objects.filter(pk=book.pk, auto_next_by__isnull=False)
     on.update(auto_next_by=None, auto_next_off_reason=reason[:200])
+
+
+def listen() -> None:
+    pre_delete.connect(_switch_off_for, sender=settings.AUTH_USER_MODEL, dispatch_uid="generation.auto_next")
+
+
+def _switch_off_for(*, instance: User, **_: Any) -> None:
+    """Say why, before the account goes and leaves nothing to act for."""
+    reason = f"the account {instance.get_username()} was deleted"
+    Book.objects.filter(auto_next_by=instance).update(auto_next_by=None, auto_next_off_reason=reason[:200])
 
 
 def state_of(book: Book) -> dict[str, str]:

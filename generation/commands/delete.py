@@ -1,14 +1,14 @@
-"""Delete a scene, a chapter or a book, also in flight: the tick clears the hub by the dispatches' own ids."""
+"""Delete scenes, chapters or a book, also in flight: the tick clears the hub by the dispatches' own ids."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, TextChoices
+from django.db.models import Func, TextChoices
 
 from generation import journal
-from generation.bulk import delete_rows
-from generation.exceptions import NotFound
+from generation.bulk import among, delete_rows
+from generation.exceptions import InvalidRequest, NotFound
 from generation.lifecycle import State
 from generation.models import Artifact, ArtifactFile, Asset, Book, Chapter, Command, Scene, Target
 from generation.querysets import AssetQuerySet
@@ -24,8 +24,10 @@ class What(TextChoices):
 
 @dataclass(frozen=True)
 class Request:
+    """`pks` are scenes or chapters of one book, or the one book."""
+
     what: What
-    pk: int
+    pks: tuple[int, ...]
 
     @property
     def permission(self) -> str:
@@ -44,14 +46,14 @@ class Plan:
 
 
 def plan(request: Request) -> Plan:
-    """Return what would go. Reads only. Raises NotFound."""
+    """Return what would go. Reads only. Raises NotFound, and InvalidRequest for rows of several books or none."""
     _book_of(request)
     return _plan(request)
 
 
 def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
     """Delete it and return the answer of `Plan.answer()`. Raises what `plan` raises."""
-    params = {"what": What(request.what).value, "pk": request.pk}
+    params = {"what": What(request.what).value, "pks": sorted(set(request.pks))}
 
     def act(book: Book, command: Command) -> dict[str, Any]:
         _book_of(request)
@@ -65,29 +67,28 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
 
 
 def _book_of(request: Request) -> int:
-    """Return the book of what is to be deleted. Raises NotFound."""
-    found = None
-    if 0 < request.pk < PK_LIMIT:
-        match request.what:
-            case What.SCENE:
-                found = Scene.objects.filter(pk=request.pk).values_list("book", flat=True).first()
-            case What.CHAPTER:
-                found = Chapter.objects.filter(pk=request.pk).values_list("book", flat=True).first()
-            case What.BOOK:
-                found = Book.objects.filter(pk=request.pk).values_list("pk", flat=True).first()
-    if found is None:
-        raise NotFound(f"There is no {What(request.what).value} {request.pk}.")
-    return found
-
-
-def _scenes(request: Request) -> Q:
-    """Return the condition on Scene rows."""
+    """Return the book of what is to be deleted. Raises NotFound, InvalidRequest."""
+    wanted = {pk for pk in request.pks if 0 < pk < PK_LIMIT}
     match request.what:
         case What.SCENE:
-            return Q(pk=request.pk)
+            found = dict(Scene.objects.filter(among("pk", wanted)).values_list("pk", "book"))
         case What.CHAPTER:
-            return Q(chapter=request.pk)
-    return Q(book=request.pk)
+            found = dict(Chapter.objects.filter(among("pk", wanted)).values_list("pk", "book"))
+        case What.BOOK:
+            found = dict(Book.objects.filter(among("pk", wanted)).values_list("pk", "pk"))
+    missing = set(request.pks) - found.keys()
+    if missing:
+        raise NotFound(f"There is no {What(request.what).value} {min(missing)}.")
+    books = set(found.values())
+    if len(books) != 1:
+        raise InvalidRequest(f"Delete {What(request.what).value}s of one book; these are of {len(books)}.")
+    return books.pop()
+
+
+def _scenes(request: Request) -> Func:
+    """Return the condition on Scene rows."""
+    fields = {What.SCENE: "pk", What.CHAPTER: "chapter", What.BOOK: "book"}
+    return among(fields[request.what], request.pks)
 
 
 def _assets(request: Request) -> AssetQuerySet:
@@ -114,6 +115,6 @@ def _delete(request: Request) -> None:
     delete_rows(scenes)
     match request.what:
         case What.CHAPTER:
-            Chapter.objects.filter(pk=request.pk).delete()
+            delete_rows(Chapter.objects.filter(among("pk", request.pks)))
         case What.BOOK:
-            Book.objects.filter(pk=request.pk).delete()
+            Book.objects.filter(pk__in=request.pks).delete()

@@ -7,6 +7,7 @@ from generation import freshness, journal, store
 from generation.exceptions import Conflict, NotFound
 from generation.lifecycle import COMMANDED, IDLE, State
 from generation.models import Artifact, Asset, Book, Command, Scene, Target
+from generation.signals import before_restore
 from generation.stages import others_made_from
 
 from .answers import PK_LIMIT, Actor, Asked, answer_once
@@ -70,6 +71,7 @@ def _artifact(pk: int) -> Artifact:
 def _require_idle(asset: Asset) -> None:
     if asset.state in COMMANDED or asset.targets.filter(status=Target.Status.OPEN).exists():
         raise Conflict("This is queued or being made. Stop it before you restore a version.")
+    before_restore.send(sender=None, asset=asset)
 
 
 def _require_files(artifact_pk: int) -> None:

@@ -43,7 +43,8 @@ def queue(command: Command, book: Book, planned: Plan, *, lifts: Iterable[StageN
     LayerConfig.objects.filter(book=book, stage__in=lifted).update(cancelled_at=None, cancelled_by="")
     if not wanted:
         return []
-    tasks = {name: Task.objects.create(command=command, book=book, stage=name).pk for name in wanted}
+    made = Task.objects.bulk_create(Task(command=command, book=book, stage=name) for name in wanted)
+    tasks = {StageName(task.stage): task.pk for task in made}
     _open_targets(command, book, tasks, sorted(chain.from_iterable(wanted.values())))
     ForceSet.objects.create(command=command, expires_at=Now() + timedelta(seconds=FORCE_SET_S))
     return list(tasks.values())
@@ -78,8 +79,8 @@ def close_tasks(tasks: Sequence[Task], status: Task.Status | None = None, reason
         failed = task.counts.get(Target.Status.FAILED, 0)
         task.status = status or (Task.Status.FAILED if failed else Task.Status.COMPLETED)
         task.reason = reason
-    Task.objects.bulk_update(tasks, ["counts", "status", "reason"])
-    Task.objects.filter(pk__in=[task.pk for task in tasks]).update(closed_at=Now())
+        task.closed_at = Now()
+    Task.objects.bulk_update(tasks, ["counts", "status", "reason", "closed_at"])
 
 
 def commanded_assets(book: Book, stages: Iterable[str]) -> AssetQuerySet:

@@ -24,7 +24,7 @@ def test_commands_on_ten_thousand_scenes(actor, capsys):
         "regenerate by force": lambda: regenerate.apply(regenerate.Request(book.pk, rebuild_all=True), actor),
         "stop all, dry run": lambda: cancel.plan(cancel.Request(book.pk)),
         "stop all": lambda: cancel.apply(cancel.Request(book.pk), actor),
-        "delete": lambda: delete.apply(delete.Request(delete.What.BOOK, book.pk), actor),
+        "delete": lambda: delete.apply(delete.Request(delete.What.BOOK, (book.pk,)), actor),
     }
     with capsys.disabled():
         for name, action in actions.items():

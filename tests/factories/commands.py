@@ -179,9 +179,14 @@ CASES = {
         ("generation.delete_scene",),
         delete.apply,
         delete.plan,
-        lambda it: delete.Request(delete.What.SCENE, it.scenes[3].pk),
-        lambda it: delete.Request(delete.What.SCENE, it.scenes[2].pk),
-        lambda it: [delete.Request(delete.What.SCENE, NOWHERE), delete.Request(delete.What.SCENE, TOO_LARGE)],
+        lambda it: delete.Request(delete.What.SCENE, (it.scenes[3].pk,)),
+        lambda it: delete.Request(delete.What.SCENE, (it.scenes[2].pk,)),
+        lambda it: [
+            delete.Request(delete.What.SCENE, (NOWHERE,)),
+            delete.Request(delete.What.SCENE, (TOO_LARGE,)),
+            delete.Request(delete.What.SCENE, (it.scenes[0].pk, NOWHERE)),
+            delete.Request(delete.What.SCENE, ()),
+        ],
     ),
     Kind.RESTORE: Case(
         (OPERATE,),

@@ -19,7 +19,7 @@ from tests.doubles.pictures import store_picture
 from tests.factories.books import make_book
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 WAITING_FOR_A_LOCK = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
 # More statements than either side runs; positions past the end run one after the other.

@@ -20,6 +20,8 @@ from tests.embedded import cluster, copy_cluster, query  # noqa: F401 - a fixtur
 from tests.processes import PROJECT
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def home() -> Iterator[Path]:

@@ -2,12 +2,15 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from dispatch.models import Dispatch, Job
 from dispatch.tick import run_tick
 from generation.commands import delete, regenerate
 from generation.commands.answers import Actor
 from generation.commands.delete import Request, What
+from generation.exceptions import InvalidRequest
 from generation.models import Artifact, Asset, Book, Chapter, Command, JournalEntry, Scene, Task
 from tests.capacity import leases
 from tests.doubles.pictures import deliver, deliver_all, store_picture
@@ -17,9 +20,9 @@ from tests.flows.asking import ask, send, states, stored_files
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WHAT = {
-    "scene": lambda book: Request(What.SCENE, book.scenes.first().pk),
-    "chapter": lambda book: Request(What.CHAPTER, book.chapters.get().pk),
-    "book": lambda book: Request(What.BOOK, book.pk),
+    "scene": lambda book: Request(What.SCENE, (book.scenes.first().pk,)),
+    "chapter": lambda book: Request(What.CHAPTER, (book.chapters.get().pk,)),
+    "book": lambda book: Request(What.BOOK, (book.pk,)),
 }
 
 
@@ -63,7 +66,7 @@ def test_a_hub_that_is_away_is_cleared_when_it_is_back(what, book, actor, hub):
 def test_finished_files_versions_and_tasks_go_and_the_journal_stays(book, actor, hub):
     deliver_all()
     run_tick(hub)
-    assert delete.apply(Request(What.BOOK, book.pk), actor) == {"scenes": 1, "files": 1, "generating": 0}
+    assert delete.apply(Request(What.BOOK, (book.pk,)), actor) == {"scenes": 1, "files": 1, "generating": 0}
     assert not any(model.objects.exists() for model in (Book, Chapter, Scene, Asset, Artifact, Task))
     assert JournalEntry.objects.filter(event="delete", book_key=book.key).count() == 3
     command = Command.objects.get(kind="delete")
@@ -104,7 +107,7 @@ def test_a_deleted_user_takes_no_work_along(hub):
 
 def test_a_book_with_the_same_key_is_a_new_one(book, actor, hub):
     old = Dispatch.objects.get()
-    delete.apply(Request(What.BOOK, book.pk), actor)
+    delete.apply(Request(What.BOOK, (book.pk,)), actor)
     again = make_book(scenes=1, key=book.key)
     ask(again, actor)
     run_tick(hub)
@@ -112,3 +115,23 @@ def test_a_book_with_the_same_key_is_a_new_one(book, actor, hub):
     assert states(again) == ["generating"]
     deliver_all()
     assert states(again) == ["ready"]
+
+
+def test_many_scenes_of_a_book_go_in_one_command_and_as_many_statements_as_one(actor):
+    def statements(number):
+        scenes = make_book(scenes=number + 1).scenes.order_by("position").values_list("pk", flat=True)
+        with CaptureQueriesContext(connection) as queries:
+            answer = delete.apply(Request(What.SCENE, tuple(scenes[:number])), actor)
+        assert answer["scenes"] == number
+        return len(queries)
+
+    statements(1)  # makes the ring's row
+    assert statements(1) == statements(50)
+    assert Scene.objects.count() == 3
+
+
+def test_scenes_of_two_books_are_refused(actor):
+    pks = tuple(make_book(scenes=1).scenes.get().pk for _ in range(2))
+    with pytest.raises(InvalidRequest, match="these are of 2"):
+        delete.apply(Request(What.SCENE, pks), actor)
+    assert Scene.objects.count() == 2

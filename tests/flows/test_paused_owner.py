@@ -17,7 +17,7 @@ from tests.factories.books import make_book
 from tests.processes import running
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 BOUNDARIES = [
     Boundary.BEGIN,

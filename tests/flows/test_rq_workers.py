@@ -24,7 +24,7 @@ from tests.factories.books import images_of, make_book
 from tests.processes import running, worker
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def has_worker() -> bool:

@@ -30,7 +30,7 @@ from tests.factories.books import make_book
 from tests.flows.asking import ask, states, stored_files
 from tests.snapshot import snapshot
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 NAMES = [
     "a:b",
@@ -70,7 +70,7 @@ def test_48_a_book_of_any_name_goes_its_whole_way(name, actor, hub, capsys, tmp_
     assert stored_files() == [f"{Dispatch.objects.get().dispatch_id}-{job.unit}.webp"]
     assert admin_client.get("/admin/generation/book/", {"q": name}).status_code == 200
     call_command("cancel", name)
-    delete.apply(delete.Request(delete.What.BOOK, book.pk), actor)
+    delete.apply(delete.Request(delete.What.BOOK, (book.pk,)), actor)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -108,7 +108,7 @@ COMMANDS = {
     "layer off": lambda pk, actor: layers.apply(layers.Request(pk, "video", False), actor),
     "stop all": lambda pk, actor: cancel.apply(cancel.Request(pk), actor),
     "placeholders": lambda pk, actor: placeholder.apply(placeholder.Request(pk), actor),
-    "delete": lambda pk, actor: delete.apply(delete.Request(delete.What.BOOK, pk), actor),
+    "delete": lambda pk, actor: delete.apply(delete.Request(delete.What.BOOK, (pk,)), actor),
 }
 
 

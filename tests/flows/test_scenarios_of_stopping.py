@@ -39,7 +39,7 @@ def test_09_jobs_of_books_that_ended_are_purged_and_no_others(ending, actor, hub
         case "cancelled":
             cancel.apply(cancel.Request(first.pk), actor)
         case "deleted":
-            delete.apply(delete.Request(delete.What.BOOK, first.pk), actor)
+            delete.apply(delete.Request(delete.What.BOOK, (first.pk,)), actor)
         case "finished":
             Dispatch.objects.filter(pk=ended.pk).update(status="succeeded")
             ended.jobs.update(status="stopping")

@@ -18,7 +18,7 @@ from tests.doubles.hub import FakeHub
 from tests.doubles.pictures import deliver
 from tests.factories.books import make_book
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 BOOKS = 20
 ROUNDS = 13

@@ -42,7 +42,7 @@ from tests.doubles.record_model import STAGES, Model
 from tests.doubles.sounds import mp3
 from tests.factories.books import make_book
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 SCENES = 3
 ACTOR = Actor("operator")
@@ -180,7 +180,7 @@ class Record(RuleBasedStateMachine):
         if len(self.model.scenes) == 1:
             return False
         scene = list(self.model.scenes)[chosen.number % len(self.model.scenes)]
-        delete.apply(delete.Request(delete.What.SCENE, self.scene_pks[scene]), ACTOR)
+        delete.apply(delete.Request(delete.What.SCENE, (self.scene_pks[scene],)), ACTOR)
         self.model.delete(scene)
         return True
 

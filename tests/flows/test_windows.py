@@ -107,6 +107,13 @@ def test_an_operator_who_may_not_any_more_ends_it(book, operator, hub):
     assert state(book) == (False, "The account ada is not active.")
 
 
+def test_an_account_that_is_deleted_ends_it_with_the_reason(book, operator, hub):
+    operator.user.delete()
+    work(hub)
+    assert asked(book) == [1, 2]
+    assert state(book) == (False, "the account ada was deleted")
+
+
 def test_it_never_lifts_a_tombstone(book, hub):
     run_tick(hub)
     deliver_all()
@@ -119,7 +126,7 @@ def test_it_never_lifts_a_tombstone(book, hub):
 
 def test_a_window_whose_scenes_were_deleted_ends_it(book, hub, actor):
     for scene in book.scenes.filter(position__lte=2):
-        delete.apply(delete.Request(delete.What.SCENE, scene.pk), actor)
+        delete.apply(delete.Request(delete.What.SCENE, (scene.pk,)), actor)
     work(hub)
     assert asked(book) == []
     assert state(book) == (False, "its scenes were deleted")

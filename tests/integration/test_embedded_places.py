@@ -26,6 +26,8 @@ from tests.embedded import (  # noqa: F401 - fixtures
 )
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 
 def test_a_blank_or_a_long_path_moves_the_sockets_to_the_temporary_folder():
     for name in ("with blank", "long" * 40):

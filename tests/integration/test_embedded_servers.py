@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from animastor_site.embedded import servers
 from animastor_site.embedded.layout import layout_for
@@ -22,6 +23,8 @@ from tests.embedded import (  # noqa: F401 - fixtures
 )
 from tests.processes import PROJECT
 from tests.waiting import wait_until
+
+pytestmark = pytest.mark.long
 
 
 def test_a_second_user_adopts_the_running_servers(layout):

@@ -108,5 +108,5 @@ def test_a_repeated_command_is_answered_after_its_scene_is_gone(actor):
     scene = book.scenes.get()
     request = Request(book.pk, ("image",), Scope.SCENE, (scene.pk,))
     answer = placeholder.apply(request, actor, "k")
-    delete.apply(delete.Request(delete.What.SCENE, scene.pk), actor)
+    delete.apply(delete.Request(delete.What.SCENE, (scene.pk,)), actor)
     assert placeholder.apply(request, actor, "k") == answer

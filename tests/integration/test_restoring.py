@@ -1,13 +1,14 @@
 import pytest
 
+from dispatch.models import Dispatch
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import cancel, edit, regenerate, restore
 from generation.exceptions import Conflict
 from generation.models import Artifact, Asset, JournalEntry, Scene
-from tests.doubles.pictures import deliver_all
+from tests.doubles.pictures import deliver_all, store_picture
 from tests.factories.books import make_book
-from tests.flows.asking import ask, image
+from tests.flows.asking import ask, image, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,6 +54,17 @@ def test_a_failed_asset_is_ready_again_with_proof(book, actor):
     assert JournalEntry.objects.get(event="restore").change == "failed → pending → generating → ready"
 
 
+def test_it_is_refused_until_the_tick_has_ended_what_was_stopped(book, actor, hub):
+    ask(book, actor, rebuild_all=True)
+    run_tick(hub)
+    cancel.apply(cancel.Request(book.pk), actor)
+    with pytest.raises(Conflict, match="stopped a moment ago"):
+        restore.apply(restore.Request(version(1).pk), actor)
+    run_tick(hub)
+    restore.apply(restore.Request(version(1).pk), actor)
+    assert (image().published.version, image().state) == (1, "ready")
+
+
 def test_it_is_refused_while_the_asset_is_queued_or_generating(book, actor, hub):
     ask(book, actor, rebuild_all=True)
     for _ in range(2):
@@ -65,9 +77,12 @@ def test_it_is_refused_while_the_asset_is_queued_or_generating(book, actor, hub)
 def test_a_result_that_comes_after_it_does_not_win(book, actor, hub):
     ask(book, actor, rebuild_all=True)
     run_tick(hub)
+    dispatch = Dispatch.objects.get(status="active")
+    files = store_picture(dispatch)
     cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
     restore.apply(restore.Request(version(1).pk), actor)
-    deliver_all()
+    assert send(dispatch, files).rejection == "stale_dispatch"
     run_tick(hub)
     assert (image().published.version, image().state) == (1, "ready")
 
