@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ESPEAK := $(VENV)/.espeak
 MANAGE := $(BIN)/python manage.py
 # One more than the cores of the smallest machine: some tests wait for processes, and more workers only disturb each other.
 WORKERS ?= 3
@@ -18,6 +19,11 @@ $(STAMP): requirements.txt requirements-local.txt
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-local.txt
 	touch $(STAMP)
 
+# The extra voices that some tests listen to; `make demo` goes without.
+$(ESPEAK): $(STAMP) requirements-espeak.txt
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-espeak.txt
+	touch $(ESPEAK)
+
 demo: $(STAMP)
 	@exec $(MANAGE) demo
 
@@ -29,7 +35,7 @@ check: $(STAMP)
 	$(MANAGE) check
 	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
 
-test: check
+test: check $(ESPEAK)
 	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1
 
 bench: $(STAMP)

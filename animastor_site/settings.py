@@ -125,6 +125,8 @@ if LOCAL:
     STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # Artifacts are written once under names that are never reused; nothing else may live in this store.
 ARTIFACT_ROOT = env_path("ARTIFACT_ROOT", STATE_DIR / "artifacts")
+# With nginx in front: the internal location that holds ARTIFACT_ROOT. It then sends the files, we only allow it.
+ARTIFACT_ACCEL_PREFIX = env_str("ARTIFACT_ACCEL_PREFIX", "")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -134,7 +136,7 @@ STORAGES = {
     },
 }
 
-QUEUES = ("tick", "gpu-audio", "gpu-image", "gpu-video")
+QUEUES = ("tick", "assembly", "gpu-audio", "gpu-image", "gpu-video")
 RQ_QUEUES = {
     name: {"URL": REDIS_URL, "SERIALIZER": "rq.serializers.JSONSerializer", "DEFAULT_TIMEOUT": 600} for name in QUEUES
 }

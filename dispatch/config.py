@@ -29,11 +29,13 @@ class Config:
     resend_unknown_after: timedelta = timedelta(seconds=60)
     submit_budget: timedelta = timedelta(seconds=10)
     submit_parallel: int = 4
+    video_profile: str = "standard"  # of dispatch/rendering/video/profiles.py
     clear_for: timedelta = timedelta(hours=1)
     keep_journal: timedelta = timedelta(days=7)
     keep_reports: timedelta = timedelta(days=7)
     keep_dispatches: timedelta = timedelta(days=30)
     keep_commands: timedelta = timedelta(days=90)
+    keep_parts: timedelta = timedelta(days=30)  # of work that was never finished
     prune_interval: timedelta = timedelta(minutes=1)
     prune_batch: int = 2000  # rows of each kind at a time
 

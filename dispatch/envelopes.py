@@ -5,8 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from dispatch.config import config
 from dispatch.models import Dispatch
+from dispatch.rendering.registry import Unit
 from generation.models import Asset
+from generation.stages import StageName
 
 PROTOCOL_VERSION = 2
 
@@ -17,18 +20,41 @@ def digest_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def envelope_of(dispatch: Dispatch, asset: Asset, unit: str, job_id: str) -> dict[str, Any]:
-    """Return the JSON body of the job that renders `unit`; `asset` comes with its scene, chapter and book."""
+# What differs between two hand-overs of the same work.
+IDENTITY = ("protocol_version", "dispatch_id", "job_id", "build_id")
+
+
+def fingerprint_of(body: Mapping[str, Any]) -> str:
+    """Return the sha256 of what the unit is made from: equal for the same work in another dispatch."""
+    return digest_of({key: value for key, value in body.items() if key not in IDENTITY})
+
+
+def envelope_of(dispatch: Dispatch, asset: Asset, unit: Unit, job_id: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON body of the job that renders `unit`; `asset` comes with its scene, chapter and book.
+
+    `inputs` are the files of other stages it is made from: {stage: {role: stored name}}. A part says what it is made
+    from itself, so that a change in another part of the scene does not make it new.
+    """
     scene, book = asset.scene, asset.book
-    return {
+    body = {
         "protocol_version": PROTOCOL_VERSION,
         "dispatch_id": dispatch.dispatch_id,
         "job_id": job_id,
         "build_id": str(dispatch.build_id),
         "stage": dispatch.stage,
-        "unit": unit,
+        "unit": unit.name,
+        "workflow": dispatch.workflow_version,
         "book": {"title": book.title, "author": book.author, "language": book.language},
         "chapter": {"number": scene.chapter.number, "title": scene.chapter.title},
-        "voice": {"name": scene.voice, "speed_percent": scene.speed_percent},
-        "scene": {"number": scene.number, "position": scene.position, "text": scene.text},
+        "scene": {"number": scene.number, "position": scene.position},
+        **unit.body,
     }
+    match StageName(dispatch.stage):
+        case StageName.AUDIO:
+            body["voice"] = {"name": scene.voice, "speed_percent": scene.speed_percent}
+        case StageName.IMAGE:
+            body["scene"]["text"] = scene.text
+        case StageName.VIDEO:
+            body["scene"]["text"] = scene.text
+            body |= {"inputs": inputs, "profile": config().video_profile}
+    return body

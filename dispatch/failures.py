@@ -36,11 +36,13 @@ CAUSES: dict[str, Cause] = {
         Cause("stalled", FailureType.INFRASTRUCTURE, "It made no progress."),
         Cause("orphaned", FailureType.INFRASTRUCTURE, "The worker that rendered it is gone."),
         Cause("orphaned_task", FailureType.INFRASTRUCTURE, "The hub lost the worker that rendered it."),
+        Cause("part_lost", FailureType.INFRASTRUCTURE, "A finished part was lost; it alone is made again."),
         Cause("out_of_memory", FailureType.INFRASTRUCTURE, "The worker ran out of memory."),
         Cause("storage_failed", FailureType.INFRASTRUCTURE, "A file could not be read or written."),
         Cause("connection_lost", FailureType.INFRASTRUCTURE, "A connection of the worker broke."),
         Cause("bad_envelope", FailureType.ORCHESTRATION, "The worker could not read its order."),
         Cause("nothing_to_render", FailureType.PERMANENT, "The scene has nothing that this stage could render."),
+        Cause("no_voice", FailureType.PERMANENT, "Nothing here speaks the language of the scene."),
         Cause("artifact_gone", FailureType.PERMANENT, "A file that it is made from does not exist any more."),
         Cause("hub_rejected", FailureType.PERMANENT, "The hub will never take this job."),
     )
@@ -81,6 +83,18 @@ class NothingToRender(RenderError):
     """The scene has nothing that this stage could render."""
 
     reason = "nothing_to_render"
+
+
+class InputGone(RenderError):
+    """A file that it is made from does not exist any more."""
+
+    reason = "artifact_gone"
+
+
+class BadOutput(RenderError):
+    """What was made is not what the stage makes; a second try may do better."""
+
+    reason = "bad_output"
 
 
 def storable(text: str) -> str:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from dispatch.config import config
-from dispatch.models import Dispatch, Job, TickReport
+from dispatch.models import Dispatch, Job, Part, TickReport
+from dispatch.results.parts import names_of, remove_files
 from generation.models import Command, JournalEntry, Task
 
 
@@ -32,26 +35,36 @@ def _commands(kept: timedelta) -> QuerySet[Any]:
     return Command.objects.filter(created_at__lt=Now() - kept).exclude(pk__in=living)
 
 
+def _parts(kept: timedelta) -> QuerySet[Any]:
+    """Those that nobody joined in all that time, or whose asset is gone."""
+    return Part.objects.filter(Q(created_at__lt=Now() - kept) | Q(asset__isnull=True))
+
+
 OLD: dict[str, Callable[[timedelta], QuerySet[Any]]] = {
     "journal": _journal,
     "reports": _reports,
     "dispatches": _dispatches,
     "commands": _commands,
+    "parts": _parts,
 }
 
 
 def prune() -> dict[str, int]:
-    """Delete one batch of each kind and return how many rows of it went."""
+    """Delete one batch of each kind and return how many rows of it went. Call in a transaction."""
     kept = {
         "journal": config().keep_journal,
         "reports": config().keep_reports,
         "dispatches": config().keep_dispatches,
         "commands": config().keep_commands,
+        "parts": config().keep_parts,
     }
     return {kind: _delete_batch(old(kept[kind])) for kind, old in OLD.items()}
 
 
 def _delete_batch(old: QuerySet[Any]) -> int:
-    batch = old.order_by("pk").values_list("pk", flat=True)[: config().prune_batch]
-    _, deleted = old.model._base_manager.filter(pk__in=list(batch)).delete()
+    batch = list(old.order_by("pk").values_list("pk", flat=True)[: config().prune_batch])
+    rows = old.model._base_manager.filter(pk__in=batch)
+    if old.model is Part:
+        transaction.on_commit(partial(remove_files, names_of(rows)), robust=True)
+    _, deleted = rows.delete()
     return int(deleted.get(old.model._meta.label, 0))

@@ -1,10 +1,7 @@
 """The RQ worker and the job it runs: envelope in, file out."""
 
-import ctypes
 import json
 import logging
-import os
-import signal
 import sys
 from typing import Any
 
@@ -15,10 +12,14 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 
 from dispatch.config import config
-from dispatch.failures import Failure, failure_of
+from dispatch.failures import Failure, InputGone, failure_of
 from dispatch.hubs.rq import keys
+from dispatch.processes import die_with_parent
 from dispatch.rendering.registry import render_envelope, renderable_stages
+from dispatch.rendering.tools import Tools
+from dispatch.results import assemble as assembling
 from dispatch.results.accept import Claimed, accept, accept_error, claim
+from dispatch.results.progress import Reporter
 from generation import store
 from generation.store import StoredFile
 
@@ -28,7 +29,6 @@ MONITORING_INTERVAL_S = 10
 # RQ waits 15 s less than this for a job, so an idle worker beats every 15 s.
 WORKER_TTL_S = 30
 MAINTENANCE_INTERVAL_S = 30
-PR_SET_PDEATHSIG = 1
 
 
 class Worker(rq.Worker):
@@ -84,7 +84,7 @@ class Worker(rq.Worker):
         super().fork_work_horse(job, queue)
 
     def main_work_horse(self, job: RqJob, queue: rq.Queue) -> None:
-        _die_with_parent(self.pid)
+        die_with_parent(self.pid)
         super().main_work_horse(job, queue)
 
     def handle_work_horse_killed(self, job: RqJob, retpid: int, ret_val: int, rusage: Any) -> None:
@@ -122,19 +122,28 @@ def render(dispatch_id: str, job_id: str) -> dict[str, Any] | None:
     failure: Failure | None = None
     files: dict[str, StoredFile] = {}
     try:
-        files = _render_to_store(claimed, dispatch_id)
+        files = _render_to_store(claimed, dispatch_id, job_id)
     except Exception as error:
         logger.exception("%s of dispatch %s failed", job_id, dispatch_id)
         failure = failure_of(error)
     return _hand_over(letter, files, failure)
 
 
-def _render_to_store(claimed: Claimed, dispatch_id: str) -> dict[str, StoredFile]:
+def _render_to_store(claimed: Claimed, dispatch_id: str, job_id: str) -> dict[str, StoredFile]:
     unit = str(claimed.envelope["unit"])
+    reporter = Reporter(dispatch_id, job_id)
     return {
         file.role: store.save(claimed.asset_pk, dispatch_id, unit, file.role, file.content_type, file.content)
-        for file in render_envelope(claimed.envelope)
+        for file in render_envelope(claimed.envelope, Tools(_read_input, reporter.tell))
     }
+
+
+def _read_input(name: str) -> bytes:
+    try:
+        with store.open_file(name) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise InputGone(f"{name}, which it is made from, is not in the storage any more.") from None
 
 
 def _hand_over(letter: dict[str, Any], files: dict[str, StoredFile], failure: Failure | None) -> dict[str, Any] | None:
@@ -151,17 +160,12 @@ def _hand_over(letter: dict[str, Any], files: dict[str, StoredFile], failure: Fa
     return None
 
 
+def assemble(dispatch_id: str) -> None:
+    """Join the parts of a dispatch, once; the tick asks again for what a killed worker left."""
+    logger.info("dispatch %s: %s", dispatch_id, assembling.assemble(dispatch_id))
+
+
 def _keep_nothing() -> None:
     job = get_current_job()
     if job is not None:
         job.result_ttl = 0
-
-
-def _die_with_parent(parent_pid: int | None) -> None:
-    """Ask Linux to kill this process when its worker dies: an orphan must not finish work that was given away."""
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return  # not Linux: the evidence of a dead worker is enough, only later
-    if parent_pid is not None and os.getppid() != parent_pid:
-        os._exit(1)

@@ -63,4 +63,5 @@ class AssetQuerySet(models.QuerySet["Asset"]):
             values.setdefault("pending_since", Now())
         if target != State.GENERATING:
             values.update(making_content_version=0, making_audio_config_version=0)
+            values.update(progress_percent=0, parts_done=0, parts_total=0)
         return self.filter(state__in=sources).update(state=target, changed_at=Now(), **values)

@@ -30,6 +30,7 @@ class Stage:
     stall_s: int  # no progress for this long ends a dispatch
     lease_ttl_s: int
     file_types: frozenset[str]  # content types a result may have
+    part_types: frozenset[str] = frozenset()  # content types that parts may have besides
     needs: tuple[StageName, ...] = ()
     waits_for: tuple[StageName, ...] = ()
 
@@ -51,6 +52,7 @@ STAGES: dict[StageName, Stage] = {
             stall_s=1800,
             lease_ttl_s=1860,
             file_types=frozenset({"audio/mpeg"}),
+            part_types=frozenset({"audio/flac"}),
         ),
         Stage(
             name=StageName.IMAGE,

@@ -1,16 +1,14 @@
 """Artifact files: names that are never reused, on any Django storage, validated by content before they count."""
 
 import hashlib
-import io
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
-from PIL import Image
 
+from . import media
 from .exceptions import BadMedia, StoreMismatch
 from .models import Artifact, ArtifactFile, StoreIdentity
 from .stages import Stage
@@ -18,16 +16,15 @@ from .stages import Stage
 IDENTITY_FILE = "store-identity"
 # Shorter is a broken encoder's output, whatever the format.
 SMALLEST_FILE_BYTES = 100
-SMALLEST_SIDE_PX = 16
 EXTENSIONS = {
     "image/webp": "webp",
     "image/png": "png",
     "image/jpeg": "jpg",
     "audio/mpeg": "mp3",
+    "audio/flac": "flac",
     "video/mp4": "mp4",
     "text/vtt": "vtt",
 }
-PILLOW_FORMATS = {"WEBP": "image/webp", "PNG": "image/png", "JPEG": "image/jpeg"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,7 @@ class StoredFile:
     sha256: str
     width: int | None = None
     height: int | None = None
+    duration_ms: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -59,8 +57,8 @@ def save(asset_pk: int, dispatch_id: str, unit: str, role: str, content_type: st
     suffix = "" if role == ArtifactFile.MAIN else f"-{role}"
     name = f"{asset_pk}/{dispatch_id}-{unit}{suffix}.{EXTENSIONS[content_type]}"
     written = storage().save(name, ContentFile(content))
-    width, height = _picture_size(content_type, content)
-    return StoredFile(role, written, content_type, len(content), hashlib.sha256(content).hexdigest(), width, height)
+    measures = asdict(media.measure(content_type, content))
+    return StoredFile(role, written, content_type, len(content), hashlib.sha256(content).hexdigest(), **measures)
 
 
 def open_file(name: str) -> IO[bytes]:
@@ -85,12 +83,15 @@ def is_owned(name: str) -> bool:
     return ArtifactFile.objects.filter(name=name).exists()
 
 
-def validate(stage: Stage, files: Mapping[str, StoredFile]) -> None:
-    """Read every file back and raise BadMedia unless it is there, whole, decodes, and is what the stage makes."""
+def validate(stage: Stage, files: Mapping[str, StoredFile], *, is_part: bool = False) -> None:
+    """Read every file back and raise BadMedia unless it is there, whole, decodes, and is what the stage makes.
+
+    A part may also be of a type that only parts have.
+    """
     if ArtifactFile.MAIN not in files:
         raise BadMedia("The result has no main file.")
     for file in files.values():
-        _validate_file(stage, file)
+        _validate_file(stage, file, stage.file_types | (stage.part_types if is_part else frozenset()))
 
 
 def verify_identity() -> None:
@@ -111,42 +112,22 @@ def verify_identity() -> None:
         raise StoreMismatch(f"The artifact storage belongs to another database ({found}). Check ARTIFACT_ROOT.")
 
 
-def _validate_file(stage: Stage, file: StoredFile) -> None:
-    try:
-        with open_file(file.name) as stored:
-            content = stored.read()
-    except FileNotFoundError:
-        raise BadMedia(f"{file.name} is not in the storage.") from None
-    if len(content) < SMALLEST_FILE_BYTES:
-        raise BadMedia(f"{file.name} has {len(content)} bytes; that is not a {stage.noun}.")
+def read_whole(file: StoredFile) -> bytes:
+    """Return the content of the file. Raises FileNotFoundError, and BadMedia when it is not what was stored."""
+    with open_file(file.name) as stored:
+        content = stored.read()
     if hashlib.sha256(content).hexdigest() != file.sha256:
         raise BadMedia(f"{file.name} is not the file that was sent.")
-    if file.role == ArtifactFile.MAIN and file.content_type not in stage.file_types:
+    return content
+
+
+def _validate_file(stage: Stage, file: StoredFile, main_types: frozenset[str]) -> None:
+    try:
+        content = read_whole(file)
+    except FileNotFoundError:
+        raise BadMedia(f"{file.name} is not in the storage.") from None
+    if len(content) < SMALLEST_FILE_BYTES and file.role == ArtifactFile.MAIN:
+        raise BadMedia(f"{file.name} has {len(content)} bytes; that is not a {stage.noun}.")
+    if file.role == ArtifactFile.MAIN and file.content_type not in main_types:
         raise BadMedia(f"{file.content_type} is not what the stage {stage.name} makes.")
-    if file.content_type.startswith("image/"):
-        _decode_picture(file, content)
-
-
-def _decode_picture(file: StoredFile, content: bytes) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content)) as picture:
-                picture.load()
-                found, size = PILLOW_FORMATS.get(picture.format or ""), picture.size
-    except Exception as error:  # a decoder fed with anything raises anything: SyntaxError, struct.error, zlib.error …
-        raise BadMedia(f"{file.name} does not decode: {error}") from error
-    if found != file.content_type:
-        raise BadMedia(f"{file.name} says it is {file.content_type}, but it is {found or 'something else'}.")
-    if min(size) < SMALLEST_SIDE_PX:
-        raise BadMedia(f"{file.name} is {size[0]}×{size[1]} pixels.")
-
-
-def _picture_size(content_type: str, content: bytes) -> tuple[int | None, int | None]:
-    if not content_type.startswith("image/"):
-        return (None, None)
-    try:
-        with Image.open(io.BytesIO(content)) as picture:
-            return picture.size
-    except Exception:
-        return (None, None)  # validate() says so in words
+    media.validate(file.name, file.content_type, content)

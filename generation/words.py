@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from generation.lifecycle import State
+from generation.models import Asset
+
 from .stages import STAGES, StageName
 
 Answer = Mapping[str, Any]
@@ -68,3 +71,13 @@ def filled(answer: Answer) -> str:
 def moved(answer: Answer) -> str:
     skipped = "".join(f", {number} {reason.replace('_', ' ')}" for reason, number in answer["skipped"].items())
     return f"{answer['moved']} moved to the front{skipped}"
+
+
+def progress(asset: Asset) -> str:
+    """Return the state, while it is generating with how far it is."""
+    if asset.state != State.GENERATING:
+        return asset.get_state_display()
+    if asset.parts_total > 1 and asset.parts_done == asset.parts_total:
+        return f"Joining {asset.parts_total} parts"
+    part = f", {asset.parts_done} of {asset.parts_total} parts" if asset.parts_total > 1 else ""
+    return f"Generating {asset.progress_percent} %{part}"

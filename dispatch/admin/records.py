@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from dispatch.models import Dispatch, Job, StageWorkers, TickLease, TickReport, TickRing
+from dispatch.models import Dispatch, Job, Part, StageWorkers, TickLease, TickReport, TickRing
 from generation.admin.readonly import ReadOnlyAdmin
 
 
@@ -17,6 +17,12 @@ class JobAdmin(ReadOnlyAdmin):
     list_filter = ("status",)
     list_select_related = ("dispatch",)
     search_fields = ("job_id", "dispatch__dispatch_id")
+
+
+@admin.register(Part)
+class PartAdmin(ReadOnlyAdmin):
+    list_display = ("asset", "unit", "created_at")
+    list_select_related = ("asset__scene__chapter",)
 
 
 @admin.register(StageWorkers)

@@ -32,6 +32,11 @@ class Dispatch(models.Model):
     content_version = models.PositiveIntegerField()
     audio_config_version = models.PositiveIntegerField()
     inputs = models.JSONField(default=dict, help_text="artifacts of other stages it is made from, by stage")
+    units = models.JSONField(
+        default=list, help_text="[[unit, fingerprint of its inputs], …] in order; parts are joined when all are there"
+    )
+    # Set once, when the last part came: a job on the queue assembly joins them from then on.
+    assembling_at = models.DateTimeField(null=True)
     workflow_version = models.CharField(max_length=40)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     reason = models.CharField(max_length=40, blank=True)

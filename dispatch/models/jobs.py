@@ -31,6 +31,7 @@ class Job(models.Model):
     sent_at = models.DateTimeField(null=True)
     running_at = models.DateTimeField(null=True, help_text="first evidence that a worker runs it")
     absent_since = models.DateTimeField(null=True, help_text="first time the hub was asked and did not know it")
+    percent = models.PositiveSmallIntegerField(default=0, help_text="how far its worker is")
     stopping_since = models.DateTimeField(null=True)
 
     class Meta:

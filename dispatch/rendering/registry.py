@@ -1,6 +1,6 @@
-"""Which renderer draws a stage. Nothing heavy is imported before something is rendered."""
+"""Which renderer makes a stage, and in which units. Nothing heavy is imported before something is rendered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,33 +8,49 @@ from django.utils.module_loading import import_string
 
 from generation.stages import StageName
 
-
-@dataclass(frozen=True)
-class RenderedFile:
-    """One file a renderer made, in memory; `role` main is what the stage is about."""
-
-    role: str
-    content_type: str
-    content: bytes
+from .narration.speech import parts_of
+from .tools import RenderedFile, Tools
 
 
 @dataclass(frozen=True)
 class Renderer:
-    """`function` takes an envelope body and returns RenderedFiles; `version` changes when its output does."""
+    """`function` takes an envelope body and Tools and returns RenderedFiles; `version` changes when its output does.
+
+    `assembler` joins the files of several parts; without one a stage is made in one piece.
+    """
 
     function: str
     version: str
+    assembler: str = ""
 
 
 RENDERERS: Mapping[StageName, Renderer] = {
+    StageName.AUDIO: Renderer(
+        "dispatch.rendering.narration.render", "narration-1", assembler="dispatch.rendering.narration.assemble"
+    ),
     StageName.IMAGE: Renderer("dispatch.rendering.illustration.render", "illustration-1"),
+    StageName.VIDEO: Renderer("dispatch.rendering.video.render", "video-1"),
 }
 
 
-def render_envelope(envelope: Mapping[str, Any]) -> list[RenderedFile]:
+@dataclass(frozen=True)
+class Unit:
+    """One unit a stage of a scene is made of: its name, and what its envelope says besides what all units share."""
+
+    name: str
+    body: Mapping[str, Any]
+
+
+def render_envelope(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     """Render the envelope of one job. Raises RenderError; anything else it raises counts as transient."""
     renderer = RENDERERS[StageName(envelope["stage"])]
-    files: list[RenderedFile] = import_string(renderer.function)(envelope)
+    files: list[RenderedFile] = import_string(renderer.function)(envelope, tools)
+    return files
+
+
+def assemble(stage: StageName, parts: Sequence[Mapping[str, bytes]]) -> list[RenderedFile]:
+    """Join the parts of a stage, each its content by role, in the order given. Raises like a renderer."""
+    files: list[RenderedFile] = import_string(RENDERERS[stage].assembler)(parts)
     return files
 
 
@@ -48,12 +64,16 @@ def workflow_version(stage: StageName) -> str:
     return renderer.version if renderer else ""
 
 
-def units_of(stage: StageName, scene_pk: int) -> tuple[str, ...]:
-    """Return the units a stage of a scene is made of, in order."""
+def units_of(stage: StageName, scene_pk: int, text: str) -> list[Unit]:
+    """Return the units a stage of a scene with this text is made of, in order."""
     match stage:
         case StageName.AUDIO:
-            return ("0001",)
+            parts = parts_of(text)
+            return [
+                Unit(f"{number:04}", {"part": {"number": number, "of": len(parts), "text": part}})
+                for number, part in enumerate(parts, start=1)
+            ]
         case StageName.IMAGE:
-            return (f"iu-{scene_pk}",)
+            return [Unit(f"iu-{scene_pk}", {})]
         case StageName.VIDEO:
-            return ("g1",)
+            return [Unit("g1", {})]

@@ -1,10 +1,10 @@
 """Results as they come in, from workers, callbacks and mailboxes alike."""
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
 from dispatch.envelopes import digest_of
@@ -16,10 +16,12 @@ from generation.exceptions import BadMedia
 from generation.stages import STAGES, StageName
 from generation.store import StoredFile
 
+from . import parts
+from .assembly_requests import request_assembly
+from .current import locked_active, why_not_wanted
 from .finalise import finalise_if_active
-from .outcomes import Answer, Failed, Published, Refused, Rejection
-
-logger = logging.getLogger(__name__)
+from .outcomes import Answer, Cancelled, Failed, Published, Refused, Rejection
+from .progress import show
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,14 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
     sender keeps the result and sends it again.
     """
     found = _current(dispatch_id, job_id, build_id)
-    rejection = found if isinstance(found, Rejection) else _finalise(found, files)
+    if isinstance(found, Rejection):
+        rejection: Rejection | None = found
+    elif len(found.dispatch.units) > 1:
+        rejection = _keep_part(found, files)
+    else:
+        rejection = _finalise(found, files)
     if rejection is not None:
-        _remove_unowned(files)
+        _remove_unowned(found, files)
     return Answer(rejection)
 
 
@@ -104,13 +111,9 @@ def _current(dispatch_id: str, job_id: str, build_id: str) -> Job | Rejection:
 
 def _finalise(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
     dispatch = job.dispatch
-    try:
-        store.validate(STAGES[StageName(dispatch.stage)], files)
-    except BadMedia as error:
-        failure = Failure(Rejection.BAD_OUTPUT, str(error))
-        ended = finalise_if_active(dispatch.dispatch_id, Failed(failure, job.job_id))
-        ring()
-        return Rejection.BAD_OUTPUT if ended else Rejection.STALE_DISPATCH
+    bad = _refuse_bad(job, files)
+    if bad is not None:
+        return bad
     finalise_if_active(dispatch.dispatch_id, Published(files))
     ring()
     dispatch.refresh_from_db(fields=["status"])
@@ -119,15 +122,59 @@ def _finalise(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
     return None if _owns(files) else Rejection.ALREADY_FINALIZED
 
 
+def _refuse_bad(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
+    """Fail the dispatch if the files are not what its stage makes."""
+    dispatch = job.dispatch
+    try:
+        store.validate(STAGES[StageName(dispatch.stage)], files, is_part=len(dispatch.units) > 1)
+    except BadMedia as error:
+        failure = Failure(Rejection.BAD_OUTPUT, str(error))
+        ended = finalise_if_active(dispatch.dispatch_id, Failed(failure, job.job_id))
+        ring()
+        return Rejection.BAD_OUTPUT if ended else Rejection.STALE_DISPATCH
+    return None
+
+
+def _keep_part(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
+    """Keep one part; the last one makes the dispatch assembling. All under the locks of an end."""
+    bad = _refuse_bad(job, files)
+    if bad is not None:
+        return bad
+    dispatch_id, is_last, replaced = job.dispatch.dispatch_id, False, list[str]()
+    with transaction.atomic():
+        dispatch = locked_active(dispatch_id)
+        if dispatch is None:
+            return Rejection.STALE_DISPATCH
+        unwanted = why_not_wanted(dispatch)
+        if unwanted is None:
+            if not dispatch.jobs.filter(pk=job.pk, status__in=Job.AT_HUB).update(status=Job.Status.DONE, percent=100):
+                return None if parts.owns(dispatch, job.unit, files) else Rejection.ALREADY_FINALIZED
+            replaced = parts.keep(dispatch, job.unit, files)
+            is_last = _note_part(dispatch)
+    if unwanted is not None:
+        finalise_if_active(dispatch_id, Cancelled(unwanted))
+        return Rejection.STALE_DISPATCH
+    parts.remove_files(replaced)
+    if is_last:
+        request_assembly([dispatch_id])
+    ring()
+    return None
+
+
+def _note_part(dispatch: Dispatch) -> bool:
+    """Note the progress; return True if that was the last part, which happens once."""
+    there, missing = parts.of_dispatch(dispatch)
+    mine = Dispatch.objects.filter(pk=dispatch.pk)
+    mine.update(progress_at=Now())
+    show(dispatch, done=len(there))
+    return not missing and bool(mine.filter(assembling_at__isnull=True).update(assembling_at=Now()))
+
+
 def _owns(files: Mapping[str, StoredFile]) -> bool:
     return all(store.is_owned(file.name) for file in files.values())
 
 
-def _remove_unowned(files: Mapping[str, StoredFile]) -> None:
-    for file in files.values():
-        if store.is_owned(file.name):
-            continue
-        try:
-            store.storage().delete(file.name)
-        except OSError:
-            logger.warning("%s was not removed; reconciliation removes files that no row owns", file.name)
+def _remove_unowned(found: Job | Rejection, files: Mapping[str, StoredFile]) -> None:
+    if isinstance(found, Job) and parts.owns(found.dispatch, found.unit, files):
+        return
+    parts.remove_files(file.name for file in files.values() if not store.is_owned(file.name))

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, assert_never
 
 from django.db import transaction
@@ -15,11 +16,13 @@ from dispatch.config import config
 from dispatch.failures import Failure, FailureType
 from dispatch.models import Dispatch, Job
 from dispatch.outcomes import DEFERRABLE, Bucket, HandOver, outcome_named
-from generation import freshness, gate, journal
+from generation import freshness, journal
 from generation.lifecycle import State
 from generation.models import Artifact, ArtifactFile, Asset, Book, Scene, Target
 from generation.stages import STAGES, StageName, others_made_from
 
+from . import parts
+from .current import locked_active, why_not_wanted
 from .outcomes import Cancelled, Failed, Outcome, Published, Refused
 from .refusals import GAVE_UP, deferral, is_last_refusal, refusal_values
 
@@ -43,42 +46,16 @@ def finalise_if_active(
     process has taken the tick over.
     """
     with within():
-        dispatch = _locked_active(dispatch_id)
+        dispatch = locked_active(dispatch_id)
         if dispatch is None:
             return False
-        _end(dispatch, _judged(dispatch, outcome))
+        reason = None if isinstance(outcome, Cancelled) else why_not_wanted(dispatch)
+        _end(dispatch, Cancelled(reason) if reason else outcome)
     try:
         release_lease(dispatch.stage, Claim(dispatch.asset_pk, dispatch.dispatch_id))
     except CapacityUnavailable:
         logger.warning("lease of dispatch %s not freed now; the next tick drops it", dispatch_id)
     return True
-
-
-def _locked_active(dispatch_id: str) -> Dispatch | None:
-    """Lock Book → Asset → Dispatch, in that order, and return the dispatch if it is active."""
-    known = Dispatch.objects.filter(dispatch_id=dispatch_id).only("book_id", "asset_id").first()
-    if known is None:
-        return None
-    if known.book_id is not None:
-        Book.objects.lock([known.book_id])
-    if known.asset_id is not None:
-        Asset.objects.select_for_update(no_key=True).filter(pk=known.asset_id).first()
-    locked = Dispatch.objects.select_for_update(of=("self",)).filter(
-        dispatch_id=dispatch_id, status=Dispatch.Status.ACTIVE
-    )
-    return locked.select_related("asset__scene", "book").first()
-
-
-def _judged(dispatch: Dispatch, outcome: Outcome) -> Outcome:
-    """Return the outcome, or the cancellation that stands in its place."""
-    if isinstance(outcome, Cancelled):
-        return outcome
-    if dispatch.asset is None:
-        return Cancelled(gate.DELETED)
-    if dispatch.intent != dispatch.asset.intent:
-        return Cancelled("superseded")
-    reason = gate.why_not_exist(dispatch.asset.pk)
-    return Cancelled(reason) if reason else outcome
 
 
 def _end(dispatch: Dispatch, outcome: Outcome) -> None:
@@ -106,6 +83,8 @@ def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     artifact = _create_artifact(asset, dispatch, outcome)
     _move(dispatch, State.READY, published=artifact, refusal_reason="", refusal_count=0)
     _close_target(dispatch, Target.Status.DONE)
+    used_parts = parts.forget(asset.pk)
+    transaction.on_commit(partial(parts.remove_files, used_parts), robust=True)
     # The tick compares what was made from this stage's earlier artifact, and whether an input of this one was replaced
     # while it was in flight.
     if dispatch.inputs or others_made_from(asset.stage):

@@ -10,6 +10,7 @@ class Boundary(StrEnum):
     RENEWED = "renewed"
     STOPPED = "stopped"
     CLEARED = "cleared"
+    ASSEMBLING = "assembling"
     SETTLED = "settled"
     MARKED_STALE = "marked_stale"
     SELECTED = "selected"

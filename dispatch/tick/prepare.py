@@ -10,11 +10,8 @@ from django.db.models.functions import Now
 
 from dispatch.capacity.leases import Claim, release_lease
 from dispatch.capacity.scripts import CapacityUnavailable
-from dispatch.envelopes import digest_of, envelope_of
-from dispatch.hubs.job_ids import job_id as wire_job_id
-from dispatch.models import Dispatch, Job
 from dispatch.outcomes import OUTCOMES
-from dispatch.rendering.registry import units_of, workflow_version
+from dispatch.results import parts
 from dispatch.results.refusals import GAVE_UP, is_last_refusal, refusal_values
 from generation import gate, journal, selectors
 from generation.lifecycle import DISPATCHABLE, State
@@ -25,6 +22,7 @@ from .boundaries import Boundary, reach
 from .completed import close_completed
 from .context import Candidate, Run
 from .fences import note_fences
+from .orders import write_dispatch
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +35,7 @@ def prepare(run: Run, granted: Sequence[Candidate]) -> None:
     to_prepare = close_completed(run, granted)
     if len(to_prepare) < len(granted):
         _give_back(run, [candidate for candidate in granted if candidate not in to_prepare])
+    parts.drop_lost([candidate.asset_pk for candidate in to_prepare])
     by_book = sorted(to_prepare, key=lambda candidate: candidate.book_pk)
     for book_pk, group in groupby(by_book, key=lambda candidate: candidate.book_pk):
         batch = list(group)
@@ -121,55 +120,8 @@ def _write(run: Run, asset: Asset, candidate: Candidate, timeout_s: int | None) 
         journal.record("transition_refused", asset.book, journal.Subject.of(asset), change=change, reason="prepare")
         run.report.error("transition_refused", asset.pk, change)
         return False
-    dispatch = Dispatch.objects.create(
-        dispatch_id=candidate.dispatch_id,
-        asset=asset,
-        book=asset.book,
-        book_key=asset.book.key,
-        book_pk=asset.book_id,
-        chapter_pk=scene.chapter_id,
-        scene_pk=scene.pk,
-        asset_pk=asset.pk,
-        stage=asset.stage,
-        build_id=asset.book.build_id,
-        hub=run.hub.name,
-        intent=asset.intent,
-        content_version=scene.content_version,
-        audio_config_version=scene.audio_config_version,
-        inputs=_inputs(asset),
-        workflow_version=workflow_version(stage.name),
-    )
-    _reserve_jobs(dispatch, asset, timeout_s or stage.job_timeout_s)
+    write_dispatch(asset, candidate.dispatch_id, run.hub.name, timeout_s or stage.job_timeout_s)
     return True
-
-
-def _reserve_jobs(dispatch: Dispatch, asset: Asset, timeout_s: int) -> None:
-    jobs = []
-    for order, unit in enumerate(units_of(StageName(asset.stage), asset.scene_id), start=1):
-        name = wire_job_id(asset.stage, dispatch.book_pk, dispatch.chapter_pk, dispatch.scene_pk, unit)
-        body = envelope_of(dispatch, asset, unit, name)
-        jobs.append(
-            Job(
-                dispatch=dispatch,
-                asset_pk=asset.pk,
-                unit=unit,
-                order=order,
-                job_id=name,
-                envelope=body,
-                digest=digest_of(body),
-                timeout_s=timeout_s,
-            )
-        )
-    Job.objects.bulk_create(jobs)
-
-
-def _inputs(asset: Asset) -> dict[str, int]:
-    """Return {stage: artifact} of what the scene's needed and awaited stages have published."""
-    stage = STAGES[StageName(asset.stage)]
-    siblings = Asset.objects.filter(
-        scene=asset.scene_id, stage__in=[*stage.needs, *stage.waits_for], published__isnull=False
-    )
-    return {name: pk for name, pk in siblings.values_list("stage", "published") if pk is not None}
 
 
 def _note_served(book: Book, stages: set[StageName]) -> None:

@@ -96,7 +96,16 @@ def _expire(run: Run) -> None:
         at_hub = at_hub.annotate(last_progress=last)
         stalled |= Q(dispatch__stage=stage.name, last_progress__lt=now - timedelta(seconds=stage.stall_s))
     verdicts = dict.fromkeys(at_hub.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
+    verdicts |= dict.fromkeys(_stalled_assemblies(), "stalled")
     verdicts |= dict.fromkeys(late.values_list("dispatch__dispatch_id", flat=True), "worker_timeout")
     for dispatch_id, reason in verdicts.items():
         failure = Failure(reason, "The worker made no progress in the time it has.")
         run.finalise(dispatch_id, Failed(failure))
+
+
+def _stalled_assemblies() -> list[str]:
+    """Return dispatches whose parts nobody joins: none of their jobs is at the hub any more."""
+    stalled = Q()
+    for stage in STAGES.values():
+        stalled |= Q(stage=stage.name, assembling_at__lt=Now() - timedelta(seconds=stage.stall_s))
+    return list(Dispatch.objects.filter(stalled, status=Dispatch.Status.ACTIVE).values_list("dispatch_id", flat=True))

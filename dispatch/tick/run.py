@@ -15,7 +15,21 @@ from generation import selectors
 from generation.models import Target, Task
 from generation.stages import StageName
 
-from . import admit, mark_stale, prepare, prune, record, renew, select, settle, statistics, stop, submit, workers
+from . import (
+    admit,
+    assemble,
+    mark_stale,
+    prepare,
+    prune,
+    record,
+    renew,
+    select,
+    settle,
+    statistics,
+    stop,
+    submit,
+    workers,
+)
 from .boundaries import Boundary, reach
 from .context import Run
 from .lease import Lease, LostTick, acquire
@@ -62,7 +76,7 @@ def _run_once(lease: Lease, hub: Hub | None) -> Report:
     run = Run(lease=lease, hub=hub or hub_named(config().hub), quotas=selectors.quotas())
     reach(Boundary.BEGIN)
     statistics.refresh_statistics(run)
-    for step in (renew.renew, stop.stop, settle.settle, mark_stale.mark_stale):
+    for step in (renew.renew, stop.stop, assemble.assemble, settle.settle, mark_stale.mark_stale):
         step(run)
         lease.renew()
     _hand_over(run)

@@ -1,41 +1,63 @@
 """Artifact files, for signed-in people who may see artifacts."""
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponseForbidden
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseForbidden
 from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from generation import stand_ins, store
+from generation import stand_ins
 from generation.lifecycle import State
 from generation.models import ArtifactFile, Asset
+from generation.store import EXTENSIONS
+
+from .ranges import send_file
+
+View = Callable[[HttpRequest, int], HttpResponseBase]
 
 
-@require_safe
-def artifact_file(request: HttpRequest, pk: int) -> FileResponse | HttpResponseForbidden:
-    """Send one file. 403 without the permission, signed in or not; 404 for a file that does not exist."""
-    if not request.user.has_perm("generation.view_artifact"):
-        return HttpResponseForbidden("You may not see this file.")
-    file = get_object_or_404(ArtifactFile, pk=pk)
-    try:
-        content = store.open_file(file.name)
-    except FileNotFoundError:
-        raise Http404("The file is gone from the storage.") from None
-    response = FileResponse(content, content_type=file.content_type)
+def for_those_who_may_see(view: View) -> View:
+    """Answer 403 without the permission, signed in or not, and 404 when the storage has the file no more."""
+
+    @require_safe
+    @wraps(view)
+    def guarded(request: HttpRequest, pk: int) -> HttpResponseBase:
+        if not request.user.has_perm("generation.view_artifact"):
+            return HttpResponseForbidden("You may not see this file.")
+        try:
+            return view(request, pk)
+        except FileNotFoundError:
+            raise Http404("The file is gone from the storage.") from None
+
+    return guarded
+
+
+@for_those_who_may_see
+def artifact_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send one file, or the range asked for; as a download with `?download`."""
+    file = get_object_or_404(ArtifactFile.objects.select_related("artifact__asset__scene__book"), pk=pk)
+    response = send_file(request, file.name, file.content_type, file.sha256)
     # A name is never reused, so what is cached never goes stale; it stays with the one browser.
     response["Cache-Control"] = "private, max-age=86400, immutable"
-    response["Content-Length"] = str(file.size)
+    if "download" in request.GET:
+        response["Content-Disposition"] = str(content_disposition_header(True, _filename(file)))
     return response
 
 
-@require_safe
-def stand_in_file(request: HttpRequest, pk: int) -> FileResponse | HttpResponseForbidden:
-    """Send what stands in for an asset. 403 without the permission; 404 for an asset that needs none."""
-    if not request.user.has_perm("generation.view_artifact"):
-        return HttpResponseForbidden("You may not see this file.")
+@for_those_who_may_see
+def stand_in_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send what stands in for an asset; 404 for an asset that needs none."""
     asset = get_object_or_404(Asset, pk=pk, state=State.PLACEHOLDER)
-    try:
-        content = store.open_file(asset.stand_in)
-    except FileNotFoundError:
-        raise Http404("The file is gone from the storage.") from None
-    response = FileResponse(content, content_type=stand_ins.content_type_of(asset.stand_in))
+    response = send_file(request, asset.stand_in, stand_ins.content_type_of(asset.stand_in), f"{pk}-{asset.stand_in}")
     response["Cache-Control"] = "private, no-cache"  # the asset may have a result by the next look
     return response
+
+
+def _filename(file: ArtifactFile) -> str:
+    asset = file.artifact.asset
+    role = "" if file.role == ArtifactFile.MAIN else f" {file.role}"
+    place = f"{asset.scene.book.title[:80]} {asset.scene.position:04} {asset.stage}{role}"
+    printable = "".join(character if character.isalnum() or character in " -_.,'()" else "_" for character in place)
+    return f"{printable}.{EXTENSIONS.get(file.content_type, 'bin')}"

@@ -5,13 +5,10 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from generation import words
 from generation.commands import cancel_task, pause, restore
-from generation.lifecycle import State
 from generation.models import (
     Artifact,
     ArtifactFile,
@@ -27,6 +24,7 @@ from generation.models import (
 )
 from generation.stages import StageName
 
+from . import players
 from .actions import CommandAction
 from .forms import WhyForm
 from .readonly import OperatedAdmin, ReadOnlyAdmin
@@ -67,32 +65,31 @@ RESTORE = CommandAction(
 
 @admin.register(Asset)
 class AssetAdmin(ReadOnlyAdmin):
-    list_display = ("scene", "stage", "state", "picture", "deferral_reason", "failure_reason", "changed_at")
+    list_display = ("scene", "stage", "progress", "result", "deferral_reason", "failure_reason", "changed_at")
     list_filter = ("stage", "state", "book")
     list_select_related = ("scene__chapter", "scene__book")
     search_fields = ("scene__text", "book__title")
-    readonly_fields = ("picture",)
+    readonly_fields = ("result",)
+    exclude = ("published",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        main = ArtifactFile.objects.filter(role=ArtifactFile.MAIN)
-        files = Prefetch("published__files", queryset=main, to_attr="main_files")
-        return super().get_queryset(request).select_related("published").prefetch_related(files)
+        siblings = Asset.objects.filter(stage=StageName.IMAGE).select_related("published")
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("published")
+            .prefetch_related(
+                "published__files", Prefetch("scene__assets", siblings, "pictures"), "scene__pictures__published__files"
+            )
+        )
+
+    @admin.display(description="state", ordering="state")
+    def progress(self, asset: Asset) -> str:
+        return words.progress(asset)
 
     @admin.display(description="published")
-    def picture(self, asset: Asset) -> SafeString | str:
-        files = getattr(asset.published, "main_files", []) if asset.published else []
-        if asset.state == State.PLACEHOLDER:
-            address = reverse("stand-in-file", args=[asset.pk])
-        elif files:
-            address = reverse("artifact-file", args=[files[0].pk])
-        else:
-            return "–"
-        if asset.stage != StageName.IMAGE:
-            return format_html('<a href="{}">Open</a>', address)
-        label = f"Picture of {asset.scene}"
-        return format_html(
-            '<a href="{}"><img src="{}" alt="{}" width="160" height="90" loading="lazy"></a>', address, address, label
-        )
+    def result(self, asset: Asset) -> SafeString | str:
+        return players.player(asset)
 
 
 @admin.register(Artifact)

@@ -39,6 +39,7 @@ class ArtifactFile(models.Model):
     sha256 = models.CharField(max_length=64)
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
+    duration_ms = models.PositiveIntegerField(null=True, help_text="length of a sound or film")
 
     class Meta:
         ordering = ["artifact", "role"]

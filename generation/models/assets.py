@@ -32,6 +32,10 @@ class Asset(models.Model):
     # Versions that the active dispatch is made from; 0 without one.
     making_content_version = models.PositiveIntegerField(default=0)
     making_audio_config_version = models.PositiveIntegerField(default=0)
+    # What its worker told last; zero while nothing runs.
+    progress_percent = models.PositiveSmallIntegerField(default=0)
+    parts_done = models.PositiveIntegerField(default=0)
+    parts_total = models.PositiveIntegerField(default=0, help_text="more than 1 when it is made in parts")
     # DO_NOTHING: artifact and asset go in one transaction, at whose end PostgreSQL checks; an artifact alone cannot.
     published = models.ForeignKey(
         "generation.Artifact", on_delete=models.DO_NOTHING, null=True, related_name="+", db_index=False

@@ -44,7 +44,7 @@ def rq(monkeypatch) -> Harness:
         nowhere = django_rq.get_connection("gpu-image")
         nowhere.connection_pool.connection_kwargs.update(path="/nowhere.sock")
         nowhere.connection_pool.disconnect()
-        monkeypatch.setattr("dispatch.hubs.rq.hub._connection", lambda: nowhere)
+        monkeypatch.setattr("dispatch.hubs.rq.queues.connection", lambda: nowhere)
 
     return Harness(RqHub(), start, lose, go_away)
 

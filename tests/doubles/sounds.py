@@ -2,15 +2,25 @@
 
 from functools import lru_cache
 
+import numpy as np
+
 from dispatch.models import Dispatch
+from dispatch.rendering.narration import sound
 from dispatch.results.accept import accept
 from dispatch.results.outcomes import Answer
-from generation import stand_ins, store
+from generation import store
+
+RATE = 24_000
 
 
 @lru_cache
 def mp3() -> bytes:
-    return stand_ins.silence(1)
+    """Return a second of a tone."""
+    return sound.encode_mp3(tone(1), RATE)
+
+
+def tone(seconds: float, hertz: float = 440) -> sound.Samples:
+    return (np.sin(np.arange(round(seconds * RATE)) * 2 * np.pi * hertz / RATE) * 0.2).astype(np.float32)
 
 
 def deliver_sound(dispatch: Dispatch, content: bytes | None = None) -> Answer:

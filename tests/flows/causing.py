@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from dispatch.hubs.base import HubDeclined, HubUnavailable, SubmissionUnknown
 from dispatch.models import Job
-from dispatch.tick import prepare, run_tick, submit
+from dispatch.tick import orders, prepare, run_tick, submit
 from generation.commands import edit, regenerate
 from generation.models import Asset, Target, Task
 from tests.doubles.pictures import deliver_all
@@ -102,7 +102,7 @@ def preparing_fails(book, actor, hub, monkeypatch):
     def fail(*_):
         raise ValueError("no units")
 
-    monkeypatch.setattr(prepare, "units_of", fail)
+    monkeypatch.setattr(orders, "units_of", fail)
     run_tick(hub)
     monkeypatch.undo()
 

@@ -36,6 +36,7 @@ from generation.commands.regenerate import Scope
 from generation.exceptions import Conflict, LayerDisabled
 from generation.models import Asset, Book, Command, JournalEntry, StageConfig, Target, Task
 from tests.capacity import leases
+from tests.doubles.films import mp4
 from tests.doubles.hub import FakeHub
 from tests.doubles.pictures import webp
 from tests.doubles.record_model import STAGES, Model
@@ -46,7 +47,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 SCENES = 3
 ACTOR = Actor("operator")
-CONTENT = {"audio": ("audio/mpeg", mp3), "image": ("image/webp", webp), "video": ("video/mp4", lambda: b"v" * 200)}
+CONTENT = {"audio": ("audio/mpeg", mp3), "image": ("image/webp", webp), "video": ("video/mp4", mp4)}
 
 
 @dataclass(frozen=True)

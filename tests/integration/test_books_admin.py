@@ -10,10 +10,12 @@ from django.urls import reverse
 
 from dispatch.demo import setting_up
 from dispatch.models import StageWorkers
+from dispatch.rendering.registry import RENDERERS
 from dispatch.tick import run_tick
 from generation.commands import regenerate
 from generation.lifecycle import State
 from generation.models import Artifact, Asset, Command, LayerConfig, StoreIdentity, Task
+from generation.stages import StageName
 from tests.doubles.pictures import deliver_all, webp
 from tests.factories.books import images_of, make_book
 
@@ -64,7 +66,8 @@ def test_what_was_stopped_before_it_was_ever_made_reads_not_made(operator):
     assert "out of date" not in text_of(operator.get(LIST))
 
 
-def test_the_plan_says_when_nothing_renders_a_stage_and_how_many_ready_ones_may_be_made_again(operator, hub):
+def test_the_plan_says_when_nothing_renders_a_stage_and_how_many_ready_ones_may_be_remade(operator, hub, monkeypatch):
+    monkeypatch.delitem(RENDERERS, StageName.AUDIO)
     book = make_book(scenes=1)
     post(operator, "regenerate_images", [book], confirmed="yes", key="a")
     hub.worker_counts["audio"] = 0

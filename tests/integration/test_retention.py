@@ -1,11 +1,13 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.db.models.functions import Now
 
-from dispatch.models import Dispatch, Job, TickLease, TickReport
+from dispatch.models import Dispatch, Job, Part, TickLease, TickReport
 from dispatch.retention import OLD, prune
 from dispatch.tick import run_tick
+from generation import store
 from generation.commands import cancel
 from generation.models import Artifact, Command, JournalEntry, Target, Task
 from tests.doubles.pictures import deliver_all
@@ -19,6 +21,7 @@ COLUMNS = {
     "reports": (TickReport, "created_at", 7),
     "dispatches": (Dispatch, "ended_at", 30),
     "commands": (Command, "created_at", 90),
+    "parts": (Part, "created_at", 30),
 }
 
 
@@ -29,6 +32,9 @@ def book(actor, hub):
     run_tick(hub)
     deliver_all()
     run_tick(hub)
+    for asset in book.assets.filter(stage="audio"):
+        file = store.save(asset.pk, "0" * 32, "0001", "main", "audio/flac", b"a part that nobody joined")
+        Part.objects.create(asset=asset, unit="0001", fingerprint="f", files={"main": file.as_json()})
     return book
 
 
@@ -67,6 +73,14 @@ def test_published_pictures_outlive_what_made_them(book, actor, hub):
     assert (Artifact.objects.count(), Task.objects.count(), Target.objects.count()) == (2, 0, 0)
     assert states(book) == ["ready", "ready"]
     assert ask(book, actor)["stages"]["image"]["skipped"] == {"ready": 2}
+
+
+def test_the_files_of_parts_go_with_them(book):
+    names = [part.files["main"]["name"] for part in Part.objects.all()]
+    book.assets.filter(stage="audio").first().parts.update(asset=None)
+    with transaction.atomic():
+        assert prune()["parts"] == 1
+    assert [store.storage().exists(name) for name in names] == [False, True]
 
 
 def test_a_command_with_a_task_that_runs_stays(actor, hub):

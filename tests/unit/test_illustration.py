@@ -10,6 +10,7 @@ from dispatch.rendering.illustration import draw_art, render, seed_of
 from dispatch.rendering.illustration.fonts import display_font
 from dispatch.rendering.illustration.painting import paint
 from dispatch.rendering.illustration.words import Look, Mood, Motif, look_of
+from dispatch.rendering.tools import Tools
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +18,10 @@ def small(monkeypatch):
     """Everything scales with the picture's size; a sixteenth of the pixels tells the same."""
     monkeypatch.setattr(illustration, "WIDTH", 480)
     monkeypatch.setattr(illustration, "HEIGHT", 270)
+
+
+# It reads nothing, and is done before anybody could ask how far it is.
+TOOLS = Tools(read=lambda name: b"", progress=lambda share: None)
 
 
 def envelope(text, title="The Whale"):
@@ -34,7 +39,7 @@ def opened(file):
 
 
 def test_a_scene_gives_art_and_card_as_wide_pictures_that_decode():
-    files = {file.role: file for file in render(envelope("The ship sailed through the storm."))}
+    files = {file.role: file for file in render(envelope("The ship sailed through the storm."), TOOLS)}
     assert set(files) == {"main", "card"}
     for file in files.values():
         picture = opened(file)
@@ -73,13 +78,13 @@ def test_every_look_is_a_scene_with_light_and_shade_not_a_flat_field(mood, motif
 @pytest.mark.parametrize("text", ["", "  \n ", "…!?", "🐳🌊"])
 def test_a_scene_without_words_has_nothing_to_draw_for_good(text):
     with pytest.raises(NothingToRender) as raised:
-        render(envelope(text))
+        render(envelope(text), TOOLS)
     assert failure_of(raised.value).type == FailureType.PERMANENT
 
 
 @pytest.mark.parametrize("title", ["Преступление и наказание", "موبي ديك", "白鯨", "x" * 500, "🐳 & <b>", "a\u0301"])
 def test_a_card_is_drawn_for_any_title(title):
-    assert {file.role for file in render(envelope("Words " * 300, title))} == {"main", "card"}
+    assert {file.role for file in render(envelope("Words " * 300, title), TOOLS)} == {"main", "card"}
 
 
 def test_cyrillic_letters_come_from_a_font_that_has_them():

@@ -7,8 +7,12 @@ RQ = "rq"
 WORKERS = "{animastor}:rq:workers"
 
 
+# Where parts are joined: a queue of its own, named in place of a stage.
+ASSEMBLY = "assembly"
+
+
 def queue_name(stage: str) -> str:
-    return f"gpu-{stage}"
+    return stage if stage == ASSEMBLY else f"gpu-{stage}"
 
 
 def stage_of_queue(queue: str) -> str | None:

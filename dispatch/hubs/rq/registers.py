@@ -1,7 +1,7 @@
 """One reading of everything RQ knows about our jobs, in two round trips however many jobs there are."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -61,19 +61,19 @@ def read_beats(connection: Redis) -> list[Beat]:
     return beats
 
 
-def read_registers(connection: Redis) -> Registers:
-    """Raises redis.RedisError when Redis does not answer; a partial reading is no reading."""
+def read_registers(connection: Redis, stages: Sequence[str] = tuple(StageName.values)) -> Registers:
+    """Read the queues of these stages. Raises redis.RedisError when Redis does not answer; a part is no reading."""
     registers = Registers(beats=read_beats(connection))
     pipeline = connection.pipeline(transaction=False)
     pipeline.time()
-    for stage in StageName.values:
+    for stage in stages:
         pipeline.lrange(keys.queue(stage), 0, -1)
         pipeline.lrange(keys.intermediate(stage), 0, -1)
         pipeline.zrange(keys.started(stage), 0, -1, withscores=True)
         pipeline.zrange(keys.finished(stage), 0, -1)
     answers = iter(pipeline.execute())
     now_s = next(answers)[0]
-    for stage in StageName.values:
+    for stage in stages:
         for _ in ("queue", "intermediate"):
             registers.queued.update((raw.decode(), stage) for raw in next(answers))
         for raw, expires_s in next(answers):

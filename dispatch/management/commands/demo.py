@@ -18,17 +18,19 @@ from dispatch.demo import setting_up
 from dispatch.demo.processes import Processes, log_tail
 from dispatch.hubs.base import HubUnavailable
 from dispatch.hubs.registry import hub_named
-from dispatch.rendering.registry import renderable_stages
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import regenerate
 from generation.commands.answers import Actor
 from generation.lifecycle import State
 from generation.models import Asset, Book, Target, Task
+from generation.stages import StageName
 
 FIRST_PORT = 8000
 PORTS = 100
-WORKERS_PER_STAGE = max(1, min(4, os.cpu_count() or 1))
+CORES = max(1, min(4, os.cpu_count() or 1))
+# Nine tenths of the work are video.
+WORKERS = {StageName.AUDIO: max(1, CORES // 2), StageName.IMAGE: max(1, CORES // 2), StageName.VIDEO: CORES}
 START_TIMEOUT_S = 60.0
 POLL_S = 0.2
 
@@ -87,11 +89,11 @@ class Command(BaseCommand):
 
     def _start_workers(self, processes: Processes) -> None:
         """Start workers and wait until the hub counts them: a tick before that would find none and block."""
-        stages = renderable_stages()
-        self._say(f"Starting workers: {', '.join(f'{WORKERS_PER_STAGE} × {stage}' for stage in stages)}.")
-        for stage in stages:
-            for number in range(1, WORKERS_PER_STAGE + 1):
+        self._say(f"Starting workers: {', '.join(f'{number} × {stage}' for stage, number in WORKERS.items())}.")
+        for stage, workers in WORKERS.items():
+            for number in range(1, workers + 1):
                 processes.start(f"worker-{stage}-{number}", ["manage.py", "rqworker", f"gpu-{stage}"])
+        processes.start("worker-assembly", ["manage.py", "rqworker", "assembly"])
         hub = hub_named(config().hub)
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
@@ -100,7 +102,7 @@ class Command(BaseCommand):
                 counts = hub.workers()
             except HubUnavailable:
                 counts = {}
-            if all(counts.get(stage, 0) >= WORKERS_PER_STAGE for stage in stages):
+            if all(counts.get(stage, 0) >= number for stage, number in WORKERS.items()):
                 return
             time.sleep(POLL_S)
         raise CommandError(f"The workers did not register within {START_TIMEOUT_S:.0f} s.")
@@ -120,7 +122,7 @@ class Command(BaseCommand):
             time.sleep(POLL_S)
 
     def _once(self, book: Book, began: float, *, as_json: bool, processes: Processes) -> None:
-        stages = tuple(stage.value for stage in renderable_stages())
+        stages = tuple(stage.value for stage in WORKERS)
         regenerate.apply(regenerate.Request(book.pk, stages), Actor("demo"))
         while Target.objects.filter(task__book=book, status=Target.Status.OPEN).exists():
             self._refuse_dead(processes)

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from dispatch.failures import NothingToRender
-from dispatch.rendering.registry import RenderedFile
+from dispatch.rendering.tools import RenderedFile, Tools
 
 from .card import draw_card
 from .painting import paint
@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 1920, 1080
 WEBP_QUALITY = 86
 
 
-def render(envelope: Mapping[str, Any]) -> list[RenderedFile]:
+def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     """Return two WebP files: `main`, the art without letters, and `card`, the art with title, label and excerpt.
 
     The same envelope text gives the same picture. Raises NothingToRender when the scene has no words.

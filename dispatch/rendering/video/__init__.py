@@ -1,0 +1,78 @@
+"""Film a scene: the camera moves over its art while it is read; its title first, its subtitles beside it."""
+
+import hashlib
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from PIL import Image
+
+from dispatch.failures import BadOutput
+from dispatch.rendering.narration import SUBTITLES, sound
+from dispatch.rendering.tools import RenderedFile, Tools
+from generation.importing.splitting import narration_s
+
+from .camera import Move
+from .encoding import Narration, encode
+from .planes import planes_of
+from .profiles import PROFILES
+from .title import Title
+
+# A scene that nobody reads is shown about as long as reading takes.
+SHORTEST_SILENT_S, LONGEST_SILENT_S = 6.0, 60.0
+
+
+def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
+    """Return `main`, an MP4 with H.264 and, if there is a narration, AAC of its length, and `subtitles` as WebVTT.
+
+    Without a narration among its inputs the video has no sound track: it is silent by declaration.
+    Raises BadOutput when an input does not decode, FileNotFoundError when one is gone.
+    """
+    inputs, profile = envelope["inputs"], PROFILES[envelope["profile"]]
+    art = _art(tools.read(inputs["image"]["main"]), profile.width / profile.height)
+    narration = _narration(inputs, tools)
+    length = narration.seconds if narration else _silent_s(str(envelope["scene"]["text"]))
+    book, chapter, scene = envelope["book"], envelope["chapter"], envelope["scene"]
+    label = f"{chapter['title'] or 'Chapter ' + str(chapter['number'])} · {scene['number']}"
+    title = Title(profile.width, profile.height, str(book["title"]), label)
+    move = Move.over(art.size, _seed(str(scene["text"])), length)
+    content = encode(planes_of(art), move, title, profile, length, narration, tools.progress)
+    files = [RenderedFile("main", "video/mp4", content)]
+    subtitles = inputs.get("audio", {}).get(SUBTITLES)
+    if subtitles:
+        files.append(RenderedFile(SUBTITLES, "text/vtt", tools.read(subtitles)))
+    return files
+
+
+def _art(content: bytes, ratio: float) -> Image.Image:
+    """Return the picture cropped to the ratio of the video, never stretched, with sides of whole chroma pixels."""
+    try:
+        with Image.open(io.BytesIO(content)) as picture:
+            art = picture.convert("RGB")
+    except Exception as error:  # a decoder fed with anything raises anything
+        raise BadOutput(f"The picture of the scene does not decode: {error}") from error
+    width = min(art.width, round(art.height * ratio)) // 4 * 4
+    height = min(art.height, round(width / ratio)) // 4 * 4
+    left, top = (art.width - width) // 2, (art.height - height) // 2
+    return art.crop((left, top, left + width, top + height))
+
+
+def _narration(inputs: Mapping[str, Any], tools: Tools) -> Narration | None:
+    if "audio" not in inputs:
+        return None
+    content = tools.read(inputs["audio"]["main"])
+    try:
+        samples, rate = sound.decode(content)
+    except Exception as error:
+        raise BadOutput(f"The narration of the scene does not decode: {error}") from error
+    if len(samples) == 0:
+        raise BadOutput("The narration of the scene is empty.")
+    return Narration(samples, rate)
+
+
+def _silent_s(text: str) -> float:
+    return min(LONGEST_SILENT_S, max(SHORTEST_SILENT_S, narration_s(text)))
+
+
+def _seed(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8])
