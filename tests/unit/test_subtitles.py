@@ -7,9 +7,7 @@ words = st.lists(st.text(st.characters(categories=["L", "Nd", "P"]), min_size=1,
 
 
 def test_a_sentence_is_shown_in_cues_of_two_lines_as_long_as_they_are_read():
-    text = (
-        "Some years ago, never mind how long precisely, having little or no money in my purse, I would sail."
-    )
+    text = "Some years ago, never mind how long precisely, having little or no money in my purse, I would sail."
     shown = from_vtt(to_vtt([Cue(text, 1.0, 7.0)]))
     assert " ".join(cue.text for cue in shown) == text
     assert (shown[0].start, shown[-1].end) == (1.0, 7.0)

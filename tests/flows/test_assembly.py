@@ -1,0 +1,388 @@
+"""Narrations in several parts: any order, any loss, joined and published once."""
+
+import random
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import django_rq
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from dispatch.hubs.rq import keys
+from dispatch.models import Dispatch, Job, Part, TickLease
+from dispatch.rendering.narration.cues import from_vtt
+from dispatch.results import assemble as assembling
+from dispatch.results.accept import accept
+from dispatch.results.assemble import Ending, assemble
+from dispatch.tick import run_tick
+from generation import store
+from generation.commands import cancel, delete, edit
+from generation.models import ArtifactFile, Asset, JournalEntry, Scene, Target
+from tests.capacity import leases
+from tests.doubles.parts import PART_S, deliver_part, heard, long_book, store_part
+from tests.flows.asking import ask, stored_files
+from tests.processes import running
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PARTS = 5
+
+
+@pytest.fixture
+def book():
+    return long_book(PARTS)
+
+
+@pytest.fixture
+def dispatch(book, actor, hub) -> Dispatch:
+    ask(book, actor, "audio")
+    run_tick(hub)
+    return Dispatch.objects.get()
+
+
+def audio() -> Asset:
+    return Asset.objects.get(stage="audio")
+
+
+def units(dispatch) -> list[str]:
+    return list(dispatch.jobs.order_by("order").values_list("unit", flat=True))
+
+
+def deliver_all_parts(dispatch) -> None:
+    for unit in units(dispatch):
+        assert deliver_part(dispatch, unit).rejection is None
+
+
+def queued() -> list[bytes]:
+    return django_rq.get_connection("assembly").lrange(keys.queue(keys.ASSEMBLY), 0, -1)
+
+
+def published() -> dict[str, bytes]:
+    files = ArtifactFile.objects.filter(artifact=audio().published)
+    return {file.role: store.open_file(file.name).read() for file in files}
+
+
+def test_a_long_scene_is_sent_in_numbered_parts_of_its_text(dispatch, book):
+    assert units(dispatch) == ["0001", "0002", "0003", "0004", "0005"]
+    bodies = [job.envelope["part"] for job in dispatch.jobs.order_by("order")]
+    assert " ".join(body["text"] for body in bodies) == Scene.objects.get().text
+    assert {(body["of"]) for body in bodies} == {PARTS}
+    assert len({fingerprint for _, fingerprint in dispatch.units}) == PARTS
+    assert audio().parts_total == PARTS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_39_parts_in_any_order_are_one_narration_in_numeric_order(seed, actor, hub):
+    book = long_book(12)
+    ask(book, actor, "audio")
+    run_tick(hub)
+    dispatch = Dispatch.objects.get()
+    order = units(dispatch)
+    random.Random(seed).shuffle(order)  # noqa: S311 - chooses an order, guards nothing
+    for unit in order:
+        assert audio().state == "generating"
+        assert deliver_part(dispatch, unit).rejection is None
+    assert Part.objects.count() == 12
+    assert queued() == [f"assemble-{dispatch.dispatch_id}".encode()]
+    assert assemble(dispatch.dispatch_id) == Ending.PUBLISHED
+    run_tick(hub)
+    assert (audio().state, audio().published.version) == ("ready", 1)
+    content = published()
+    assert heard(content["main"], 12) == list(range(1, 13))
+    cues = from_vtt(content["subtitles"])
+    assert [cue.text for cue in cues] == [f"Part {number}." for number in range(1, 13)]
+    assert [cue.start for cue in cues] == pytest.approx([number * PART_S + 0.1 for number in range(12)], abs=0.01)
+    assert JournalEntry.objects.filter(event="finalised").count() == 1
+    assert (leases("audio"), Part.objects.count(), len(stored_files())) == ({}, 0, 2)
+
+
+def test_the_progress_counts_parts_and_the_old_narration_is_served_until_the_new_one_is_joined(
+    book, dispatch, actor, hub
+):
+    deliver_all_parts(dispatch)
+    assemble(dispatch.dispatch_id)
+    old = audio().published
+    run_tick(hub)
+    ask(book, actor, "audio", rebuild_all=True)
+    run_tick(hub)
+    second = Dispatch.objects.get(status="active")
+    assert units(second) == units(dispatch)  # what was published is made again, not taken from parts
+    for number, unit in enumerate(units(second), start=1):
+        deliver_part(second, unit)
+        assert (audio().parts_done, audio().parts_total) == (number, PARTS)
+        assert audio().progress_percent == min(99, 100 * number // PARTS)
+        assert audio().published == old
+    assemble(second.dispatch_id)
+    assert (audio().state, audio().published.version, audio().progress_percent) == ("ready", 2, 0)
+
+
+def test_the_last_two_parts_at_the_same_moment_make_it_assembling_once(dispatch, hub):
+    *first, last, other = units(dispatch)
+    for unit in first:
+        deliver_part(dispatch, unit)
+    barrier, answers = Barrier(2), []
+
+    def deliver(unit):
+        barrier.wait()
+        answers.append(deliver_part(dispatch, unit).rejection)
+        connection.close()
+
+    threads = [Thread(target=deliver, args=(unit,)) for unit in (last, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [None, None]
+    assert len(queued()) == 1
+    assert Part.objects.count() == PARTS
+
+
+def test_the_same_part_twice_is_kept_once_and_its_second_file_removed(dispatch):
+    first, second = deliver_part(dispatch, "0001"), deliver_part(dispatch, "0001")
+    assert (first.rejection, second.rejection) == (None, "already_finalized")
+    assert second.accepted
+    assert (Part.objects.count(), len(stored_files())) == (1, 2)
+
+
+def test_a_repeat_of_the_very_same_part_changes_nothing(dispatch):
+    job = dispatch.jobs.get(unit="0001")
+    files = store_part(dispatch, job)
+    sent = (dispatch.dispatch_id, job.job_id, str(dispatch.build_id), files)
+    assert [accept(*sent).rejection for _ in range(3)] == [None, None, None]
+    assert (Part.objects.count(), len(stored_files())) == (1, 2)
+
+
+def test_a_new_dispatch_asks_only_for_the_parts_that_are_missing(dispatch, actor, hub):
+    for unit in ("0001", "0002", "0004"):
+        deliver_part(dispatch, unit)
+    cancel.apply(cancel.Request(dispatch.book_pk), actor)
+    run_tick(hub)
+    ask(dispatch.book, actor, "audio")
+    run_tick(hub)
+    second = Dispatch.objects.get(status="active")
+    assert units(second) == ["0003", "0005"]
+    assert (audio().parts_done, audio().progress_percent) == (3, 60)
+    deliver_all_parts(second)
+    assert assemble(second.dispatch_id) == Ending.PUBLISHED
+    assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
+
+
+def test_a_part_whose_text_or_voice_changed_is_made_again_and_only_that(dispatch, book, actor, hub):
+    for unit in ("0001", "0002"):
+        deliver_part(dispatch, unit)
+    cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
+    scene = Scene.objects.get()
+    edit.apply_text(edit.TextRequest(scene.pk, scene.text.replace("word", "Word", 1)), actor)
+    ask(book, actor, "audio")
+    run_tick(hub)
+    assert units(Dispatch.objects.get(status="active")) == ["0001", "0003", "0004", "0005"]
+
+
+def test_when_all_parts_are_there_nothing_is_sent_and_joining_begins_at_once(dispatch, book, actor, hub):
+    deliver_all_parts(dispatch)
+    cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
+    ask(book, actor, "audio")
+    sent = len(hub.submissions)
+    run_tick(hub)
+    second = Dispatch.objects.get(status="active")
+    assert (second.jobs.count(), len(hub.submissions)) == (0, sent)
+    assert leases("audio") == {second.asset_pk: second.dispatch_id}
+    run_tick(hub)
+    assert f"assemble-{second.dispatch_id}".encode() in queued()
+    assert assemble(second.dispatch_id) == Ending.PUBLISHED
+
+
+def lost_file(part):
+    store.storage().delete(part.files["main"]["name"])
+
+
+def damaged_file(part):
+    name = part.files["main"]["name"]
+    store.storage().delete(name)
+    store.storage().save(name, store.ContentFile(b"rust" * 1000))
+
+
+@pytest.mark.parametrize("harm", [lost_file, damaged_file])
+def test_a_lost_part_is_asked_for_alone(harm, dispatch, hub):
+    deliver_all_parts(dispatch)
+    harm(Part.objects.get(unit="0003"))
+    assert assemble(dispatch.dispatch_id) == Ending.PARTS_LOST
+    assert (audio().state, audio().retries_left) == ("pending", 9)
+    Asset.objects.update(deferred_until=None)
+    run_tick(hub)
+    second = Dispatch.objects.get(status="active")
+    assert units(second) == ["0003"]
+    deliver_all_parts(second)
+    assert assemble(second.dispatch_id) == Ending.PUBLISHED
+    assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
+
+
+def test_a_part_lost_before_its_dispatch_is_noticed_when_the_next_is_prepared(dispatch, book, actor, hub):
+    deliver_all_parts(dispatch)
+    cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
+    lost_file(Part.objects.get(unit="0002"))
+    ask(book, actor, "audio")
+    run_tick(hub)
+    assert units(Dispatch.objects.get(status="active")) == ["0002"]
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 99, b"x" * 5000])
+def test_a_bad_part_is_bad_output_and_the_good_ones_stay(content, dispatch, hub):
+    deliver_part(dispatch, "0001")
+    assert deliver_part(dispatch, "0002", content).rejection == "bad_output"
+    assert (audio().state, audio().deferral_reason, Part.objects.count()) == ("pending", "retry_backoff", 1)
+    assert len(stored_files()) == 2
+
+
+@pytest.mark.parametrize("moment", ["before the last part", "while assembling"])
+def test_a_stop_ends_it_and_nothing_is_published(moment, dispatch, actor, hub):
+    wanted = units(dispatch)
+    for unit in wanted[:-1]:
+        deliver_part(dispatch, unit)
+    if moment == "while assembling":
+        deliver_part(dispatch, wanted[-1])
+    cancel.apply(cancel.Request(dispatch.book_pk), actor)
+    if moment == "before the last part":
+        assert deliver_part(dispatch, wanted[-1]).rejection == "stale_dispatch"
+    assert assemble(dispatch.dispatch_id) == Ending.NOT_WANTED
+    run_tick(hub)
+    assert (audio().state, audio().published, leases("audio")) == ("dirty", None, {})
+    assert not Dispatch.objects.filter(status="active").exists()
+    for _ in range(3):
+        run_tick(hub)
+    assert Dispatch.objects.count() == 1
+
+
+def test_a_delete_while_it_is_joined_leaves_no_file_of_it(dispatch, actor, hub):
+    deliver_all_parts(dispatch)
+    delete.apply(delete.Request(delete.What.BOOK, (dispatch.book_pk,)), actor)
+    assert assemble(dispatch.dispatch_id) == Ending.NOT_WANTED
+    TickLease.objects.update(pruned_at=None)
+    run_tick(hub)
+    assert (stored_files(), leases("audio"), Part.objects.count()) == ([], {}, 0)
+
+
+def test_40_slow_steady_parts_never_fail_and_silence_for_the_window_does(actor, hub):
+    ask(long_book(12), actor, "audio")
+    run_tick(hub)
+    dispatch = Dispatch.objects.get()
+    hub.running.update(hub.jobs)
+    run_tick(hub)
+    for unit in units(dispatch)[:-1]:
+        age(dispatch, minutes=29)
+        run_tick(hub)
+        assert deliver_part(dispatch, unit).rejection is None
+    assert audio().state == "generating"
+    age(dispatch, minutes=31)
+    run_tick(hub)
+    dispatch.refresh_from_db()
+    assert (dispatch.status, dispatch.reason) == ("failed", "stalled")
+    assert Part.objects.count() == 11
+
+
+def age(dispatch, minutes) -> None:
+    """Let time pass since its last progress; no job of it runs longer than its own timeout allows."""
+    Dispatch.objects.filter(pk=dispatch.pk).update(progress_at=F("progress_at") - timedelta(minutes=minutes))
+    Job.objects.filter(dispatch=dispatch, status="sent").update(running_at=Now() - timedelta(minutes=min(minutes, 30)))
+
+
+class Killed(BaseException):
+    """The process is gone: nothing catches it."""
+
+
+STEPS = {
+    "before it reads": ("parts.of_dispatch", "before"),
+    "before it joins": ("registry.assemble", "before"),
+    "after it joined": ("registry.assemble", "after"),
+    "between two files": ("store.save", "after"),
+    "before it validates": ("store.validate", "before"),
+    "before it publishes": ("finalise_if_active", "before"),
+    "after it published": ("finalise_if_active", "after"),
+    "after it rang": ("ring", "after"),
+}
+
+
+def dying(step):
+    """Return (name, function that dies there the first time)."""
+    name, when = STEPS[step]
+    target = assembling
+    for piece in name.split(".")[:-1]:
+        target = getattr(target, piece)
+    original = getattr(target, name.split(".")[-1])
+
+    def deadly(*args, **options):
+        if when == "before":
+            raise Killed
+        original(*args, **options)
+        raise Killed
+
+    return target, name.split(".")[-1], deadly
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_assembly_killed_at_any_step_ends_in_one_artifact_and_loses_nothing(step, dispatch, hub, monkeypatch):
+    deliver_all_parts(dispatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(*dying(step))
+        with pytest.raises(Killed):
+            assemble(dispatch.dispatch_id)
+    run_tick(hub)
+    assemble(dispatch.dispatch_id)
+    run_tick(hub)
+    assert (audio().state, audio().published.version, audio().artifacts.count()) == ("ready", 1, 1)
+    assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
+    assert (audio().retries_left, leases("audio"), Target.objects.get().status) == (10, {}, "done")
+
+
+def test_assemblies_in_parallel_publish_one_artifact_and_leave_its_files_only(dispatch):
+    deliver_all_parts(dispatch)
+    barrier, endings = Barrier(4), []
+
+    def join():
+        barrier.wait()
+        endings.append(assemble(dispatch.dispatch_id))
+        connection.close()
+
+    threads = [Thread(target=join) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert endings.count(Ending.PUBLISHED) == 1
+    assert (audio().artifacts.count(), len(stored_files())) == (1, 2)
+
+
+def test_a_request_that_redis_lost_is_made_again_by_the_tick(dispatch, hub, empty_redis):
+    deliver_all_parts(dispatch)
+    empty_redis.flushdb()
+    run_tick(hub)
+    assert queued() == [f"assemble-{dispatch.dispatch_id}".encode()]
+    run_tick(hub)
+    assert len(queued()) == 1
+
+
+@pytest.mark.long
+def test_a_real_assembly_worker_that_is_killed_is_replaced_and_the_narration_comes(dispatch, hub, empty_redis):
+    deliver_all_parts(dispatch)
+    assembly = ["manage.py", "rqworker", "assembly"]
+    with running(assembly) as worker:
+        wait_until(lambda: queued() == [])
+        worker.kill()
+    if audio().state != "ready":
+        # What RQ does a minute later: the beat of the killed worker's job has ended.
+        empty_redis.delete(keys.started(keys.ASSEMBLY), keys.intermediate(keys.ASSEMBLY))
+    with running(assembly):
+
+        def ready() -> bool:
+            run_tick(hub)
+            return audio().state == "ready"
+
+        wait_until(ready)
+    assert (audio().artifacts.count(), len(stored_files())) == (1, 2)
+    assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
