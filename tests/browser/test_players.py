@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 LENGTH_S = 30
 CONTENT = {
     "audio": ("audio/mpeg", lambda: sound.encode_mp3(tone(LENGTH_S), RATE)),
-    "video": ("video/mp4", lambda: mp4(LENGTH_S)),
+    "video": ("video/mp4", lambda: mp4(LENGTH_S, 640, 360)),
 }
 # Where Chromium draws what is clicked on, from the middle of the player, in pixels.
 PLAY = {"audio": (-123, 0), "video": (-136, 42)}
@@ -41,8 +41,13 @@ def publish(stage) -> Asset:
     return asset
 
 
+# Enough to play, not to load what lies before the middle while a click waits for it.
+BYTES_PER_SECOND = 3_000_000
+PATIENCE_S = 6
+
+
 def until(browser, script, *arguments):
-    return WebDriverWait(browser, 20).until(lambda it: it.execute_script(f"return {script}", *arguments))
+    return WebDriverWait(browser, PATIENCE_S).until(lambda it: it.execute_script(f"return {script}", *arguments))
 
 
 def click(browser, player, place) -> None:
@@ -53,6 +58,9 @@ def played(browser, live_server, stage):
     """Publish a result, open the page and press play."""
     publish(stage)
     browser.get(f"{live_server.url}/admin/generation/asset/?stage__exact={stage}")
+    browser.set_network_conditions(
+        latency=1, download_throughput=BYTES_PER_SECOND, upload_throughput=BYTES_PER_SECOND, offline=False
+    )
     player = browser.find_element(By.CSS_SELECTOR, stage)
     assert player.get_property("readyState") == 0  # nothing is loaded before somebody asks
     click(browser, player, PLAY[stage])

@@ -22,6 +22,8 @@ from .title import Title
 
 AAC_BITS = 96_000
 AAC_SAMPLES = 1024
+# A player seeks to a key frame and decodes from there.
+KEY_FRAME_S = 2
 X264 = {"preset": "veryfast", "crf": "23", "tune": "stillimage"}
 
 
@@ -72,6 +74,7 @@ def encode(
 def _film_stream(container: OutputContainer, profile: Profile) -> VideoStream:
     film = container.add_stream("libx264", rate=profile.frames_per_second, options=X264)
     film.width, film.height, film.pix_fmt = profile.width, profile.height, "yuv420p"
+    film.gop_size = KEY_FRAME_S * profile.frames_per_second
     context = film.codec_context
     context.color_range, context.colorspace = ColorRange.MPEG, Colorspace.ITU709
     context.color_primaries, context.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
