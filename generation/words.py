@@ -22,8 +22,10 @@ def of_stage(stage: str, number: int) -> str:
 
 def queued(answer: Answer) -> str:
     """Tell what a regenerate or a retry queues, and what it leaves out."""
-    told = [_queued_stage(stage, numbers) for stage, numbers in answer["stages"].items()]
-    return "; ".join(text for text in told if text) or "nothing to do"
+    told = "; ".join(filter(None, (_queued_stage(stage, numbers) for stage, numbers in answer["stages"].items())))
+    if any(numbers["targets"] for numbers in answer["stages"].values()):
+        return told
+    return f"nothing to do ({told})" if told else "nothing to do"
 
 
 def _queued_stage(stage: str, numbers: Answer) -> str:

@@ -22,12 +22,27 @@ SHOWN = 50
 Requests = Iterable[tuple[str, Any]]
 
 
+Plans = list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """How plans are shown: `rows(plans)` returns (subject, cells) per line of what `plan` returned, by subject."""
+
+    columns: tuple[str, ...]
+    rows: Callable[[Plans], list[tuple[str, tuple[Any, ...]]]] | None = None
+
+
+ONE_LINE = Table(("What will happen",))
+
+
 @dataclass(frozen=True)
 class CommandAction:
     """How one command is given on selected rows.
 
     `requests(rows, data)` makes the requests from the rows and the cleaned data of `form`; `words(answer)` tells an
-    answer of `plan` or `apply`. `permission` is one of the admin's `has_…_permission`.
+    answer of `plan` or `apply`, `done(answer)` one of `apply` where that is said otherwise. `permission` is one of the
+    admin's `has_…_permission`. A `table` says more of a plan than one line; `text` may depend on all selected rows.
     """
 
     title: str
@@ -37,8 +52,10 @@ class CommandAction:
     apply: Callable[..., dict[str, Any]]
     words: Callable[[Mapping[str, Any]], str]
     form: type[forms.Form] = forms.Form
-    text: str = ""
+    text: str | Callable[[QuerySet[Any]], str] = ""
     decline: str = "Cancel"
+    table: Table = ONE_LINE
+    done: Callable[[Mapping[str, Any]], str] | None = None
 
     def as_action(self, name: str) -> Any:
         """Return the function that goes into `ModelAdmin.actions`."""
@@ -66,7 +83,7 @@ class CommandAction:
             return None
         if is_confirmed and data is not None:
             model_admin.message_user(request, "This is what will happen now. Confirm once more.", messages.INFO)
-        return self._confirmation(model_admin, request, form, requests, _digest(data))
+        return self._confirmation(model_admin, request, rows, form, requests, _digest(data))
 
     def _give(self, model_admin: Any, request: HttpRequest, requests: Requests) -> None:
         """Give the commands one by one; each is accepted or refused on its own and says so."""
@@ -77,17 +94,25 @@ class CommandAction:
             except GenerationError as error:
                 model_admin.message_user(request, refusal(subject, error), messages.ERROR)
             else:
-                model_admin.message_user(request, f"{self.title}. {subject}: {self.words(answer)}.", messages.SUCCESS)
+                told = (self.done or self.words)(answer)
+                model_admin.message_user(request, f"{self.title}. {subject}: {told}.", messages.SUCCESS)
 
     def _confirmation(
-        self, model_admin: Any, request: HttpRequest, form: forms.Form, requests: list[tuple[str, Any]], shown: str
+        self,
+        model_admin: Any,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        form: forms.Form,
+        requests: list[tuple[str, Any]],
+        shown: str,
     ) -> TemplateResponse:
         context = {
             **model_admin.admin_site.each_context(request),
             "title": self.title,
-            "lines": [(subject, self._planned(asked)) for subject, asked in requests[:SHOWN]],
+            "columns": self.table.columns,
+            "lines": self._lines(model_admin, request, requests[:SHOWN]),
             "more": max(0, len(requests) - SHOWN),
-            "text": self.text,
+            "text": self.text if isinstance(self.text, str) else self.text(rows),
             "form": form,
             "shown": shown,
             "decline": self.decline,
@@ -100,11 +125,19 @@ class CommandAction:
         }
         return TemplateResponse(request, "admin/command_confirmation.html", context)
 
-    def _planned(self, asked: Any) -> str:
-        try:
-            return self.words(self.plan(asked).answer())
-        except GenerationError as error:
-            return f"refused: {error}"
+    def _lines(
+        self, model_admin: Any, request: HttpRequest, requests: list[tuple[str, Any]]
+    ) -> list[tuple[str, tuple[Any, ...]]]:
+        """Return the lines of the plan. What would be refused says so, and keeps no other from its plan."""
+        plans: Plans = []
+        for subject, asked in requests:
+            try:
+                plans.append((subject, self.plan(asked)))
+            except GenerationError as error:
+                model_admin.message_user(request, refusal(subject, error), messages.ERROR)
+        if self.table.rows is not None:
+            return self.table.rows(plans)
+        return [(subject, (self.words(planned.answer()),)) for subject, planned in plans]
 
 
 def _digest(data: Mapping[str, Any] | None) -> str:

@@ -18,12 +18,16 @@ class StagesForm(forms.Form):
     )
 
 
-class RegenerateForm(StagesForm):
+class RebuildForm(forms.Form):
     rebuild_all = forms.BooleanField(
         required=False,
         label="Also regenerate what is ready",
         help_text="Current files stay until the new ones are finished.",
     )
+
+
+class RegenerateForm(StagesForm, RebuildForm):
+    pass
 
 
 class RetryForm(StagesForm):

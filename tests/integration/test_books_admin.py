@@ -74,8 +74,22 @@ def test_the_plan_says_when_nothing_renders_a_stage_and_how_many_ready_ones_may_
     run_tick(hub)
     deliver_all()
     page = text_of(post(operator, "regenerate_all", [book]))
-    assert "Audio 1 0 0 0 0: nothing renders it yet" in page
-    assert "Also regenerate what is ready (1)." in page
+    assert "Audio 1 0 0 0 0: nothing renders it" in page
+    assert "Image 0 1 0 0 1" in page
+    assert "Also regenerate what is ready" in page
+
+
+def test_what_is_ticked_shows_its_own_numbers_before_it_is_done(operator, hub):
+    book = make_book(scenes=1)
+    post(operator, "regenerate_images", [book], confirmed="yes", key="a")
+    run_tick(hub)
+    deliver_all()
+    shown = re.search(
+        r'name="shown" value="(\w+)"', post(operator, "regenerate_images", [book]).content.decode()
+    ).group(1)
+    again = post(operator, "regenerate_images", [book], confirmed="yes", key="b", rebuild_all="on", shown=shown)
+    assert f"{book.title} Image 1 0 0 0 1" in text_of(again)
+    assert images_of(book)[0].state == State.READY
 
 
 def test_the_confirmation_shows_the_plan_and_changes_no_row(operator):
@@ -90,7 +104,7 @@ def test_the_confirmation_shows_the_plan_and_changes_no_row(operator):
 def test_a_confirmed_regenerate_queues_the_pictures_in_the_operators_name(operator):
     book = make_book(scenes=3)
     page = post(operator, "regenerate_images", [book], confirmed="yes", key="k1")
-    assert "3 pictures queued." in text_of(page)
+    assert "3 pictures queued" in text_of(page)
     assert Command.objects.get().actor_name == "operator"
     assert {asset.state for asset in images_of(book)} == {State.PENDING}
     assert not book.assets.exclude(stage="image").exclude(state=State.NEW).exists()
@@ -153,12 +167,12 @@ def test_one_book_with_its_layer_off_does_not_keep_the_others_from_their_plan(op
 
 
 def test_the_sentence_of_a_stop_counts_all_books_also_those_not_listed(operator, monkeypatch):
-    monkeypatch.setattr("dispatch.admin.books.SHOWN_BOOKS", 1)
+    monkeypatch.setattr("generation.admin.actions.SHOWN", 1)
     books = [make_book(scenes=1) for _ in range(3)]
     post(operator, "regenerate_images", books, confirmed="yes", key="a")
     page = text_of(post(operator, "stop_all", books))
     assert "3 queued assets leave the queue" in page
-    assert "And 2 more books" in page
+    assert "And 2 more" in page
 
 
 def test_stop_all_says_what_it_takes_away_and_does_it(operator):
