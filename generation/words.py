@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from generation.lifecycle import State
 from generation.models import Asset
 
@@ -83,3 +85,12 @@ def progress(asset: Asset) -> str:
         return f"Joining {asset.parts_total} parts"
     part = f", {asset.parts_done} of {asset.parts_total} parts" if asset.parts_total > 1 else ""
     return f"Generating {asset.progress_percent} %{part}"
+
+
+def why(asset: Asset) -> str:
+    """Return what keeps the asset from being made, as far as its own row tells."""
+    if asset.state == State.FAILED:
+        return f"{asset.failure_reason.replace('_', ' ')}: {asset.failure_message}"
+    if asset.state == State.PENDING and asset.deferred_until and asset.deferred_until > timezone.now():
+        return f"{asset.deferral_reason.replace('_', ' ')}, waits until {asset.deferred_until:%H:%M:%S}"
+    return "–"

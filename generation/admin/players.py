@@ -39,7 +39,7 @@ def _shown(asset: Asset, address: str, files: dict[str, ArtifactFile], poster: s
             return format_html('<audio controls preload="none" src="{}" aria-label="{}"></audio>', address, label)
         case StageName.VIDEO:
             return format_html(
-                '<video controls preload="none" width="320" height="180" src="{}" aria-label="{}"{}>{}</video>',
+                '<video controls preload="none" width="288" height="162" src="{}" aria-label="{}"{}>{}</video>',
                 address,
                 label,
                 format_html(' poster="{}"', poster) if poster else "",

@@ -65,7 +65,7 @@ RESTORE = CommandAction(
 
 @admin.register(Asset)
 class AssetAdmin(ReadOnlyAdmin):
-    list_display = ("scene", "stage", "progress", "result", "deferral_reason", "failure_reason", "changed_at")
+    list_display = ("scene", "stage", "progress", "result", "why", "changed_at")
     list_filter = ("stage", "state", "book")
     list_select_related = ("scene__chapter", "scene__book")
     search_fields = ("scene__text", "book__title")
@@ -86,6 +86,10 @@ class AssetAdmin(ReadOnlyAdmin):
     @admin.display(description="state", ordering="state")
     def progress(self, asset: Asset) -> str:
         return words.progress(asset)
+
+    @admin.display(description="why")
+    def why(self, asset: Asset) -> str:
+        return words.why(asset)
 
     @admin.display(description="published")
     def result(self, asset: Asset) -> SafeString | str:
