@@ -3,7 +3,7 @@ from django.http import HttpResponse
 from django.urls import path
 from django.views.generic import RedirectView
 
-from generation.admin.files import artifact_file, stand_in_file
+from generation.admin.files import artifact_file, book_cover, stand_in_file
 
 admin.site.site_header = admin.site.site_title = "Animastor"
 admin.site.index_title = "Books and production"
@@ -14,5 +14,6 @@ urlpatterns = [
     # Browsers ask for it with every first page; there is none.
     path("favicon.ico", lambda request: HttpResponse(status=204)),
     path("artifacts/<int:pk>/", artifact_file, name="artifact-file"),
+    path("artifacts/covers/<int:pk>/", book_cover, name="book-cover"),
     path("artifacts/stand-ins/<int:pk>/", stand_in_file, name="stand-in-file"),
 ]

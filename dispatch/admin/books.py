@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dispatch.rendering.registry import renderable_stages
@@ -23,9 +23,10 @@ FILES = {StageName.AUDIO: "Sound", StageName.IMAGE: "Pictures", StageName.VIDEO:
 
 @admin.register(Book)
 class BookAdmin(OperatedAdmin):
-    list_display = ("title", "key", "author", "audio", "image", "video", "attention", "files")
+    list_display = ("title", "front", "key", "author", "audio", "image", "video", "attention", "files")
     search_fields = ("title", "author", "key")
     actions = BOOK_ACTIONS
+    exclude = ("cover",)
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changelist = super().get_changelist_instance(request)
@@ -44,6 +45,13 @@ class BookAdmin(OperatedAdmin):
             book.pauses = pauses[book.pk]
         changelist.result_list = books
         return changelist
+
+    @admin.display(description="")
+    def front(self, book: Book) -> SafeString | str:
+        if not book.cover:
+            return ""
+        address = reverse("book-cover", args=[book.pk])
+        return format_html('<img src="{}" alt="Cover of {}" height="64" loading="lazy">', address, book.title)
 
     @admin.display(description="Audio")
     def audio(self, book: Any) -> str:

@@ -8,9 +8,9 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from generation import stand_ins
+from generation import covers, stand_ins
 from generation.lifecycle import State
-from generation.models import ArtifactFile, Asset
+from generation.models import ArtifactFile, Asset, Book
 from generation.store import EXTENSIONS
 
 from .ranges import send_file
@@ -52,6 +52,15 @@ def stand_in_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     asset = get_object_or_404(Asset, pk=pk, state=State.PLACEHOLDER)
     response = send_file(request, asset.stand_in, stand_ins.content_type_of(asset.stand_in), f"{pk}-{asset.stand_in}")
     response["Cache-Control"] = "private, no-cache"  # the asset may have a result by the next look
+    return response
+
+
+@for_those_who_may_see
+def book_cover(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the cover of a book; 404 for a book without one."""
+    book = get_object_or_404(Book.objects.exclude(cover=""), pk=pk)
+    response = send_file(request, book.cover, covers.content_type_of(book.cover), book.cover)
+    response["Cache-Control"] = "private, max-age=86400"
     return response
 
 

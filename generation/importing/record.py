@@ -3,6 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from generation import covers, store
 from generation.exceptions import ImportRefused
 from generation.models import Asset, Book, Chapter, Scene
 from generation.models.books import validate_key, words_in
@@ -23,11 +24,16 @@ def import_book(parsed: ParsedBook, key: str) -> Book:
         validate_key(key)
     except ValidationError as error:
         raise ImportRefused(" ".join(error.messages)) from error
+    cover = covers.save(parsed.cover)
     try:
         with transaction.atomic():
-            book = Book.objects.create(key=key, title=parsed.title, author=parsed.author, language=parsed.language)
+            book = Book.objects.create(
+                key=key, title=parsed.title, author=parsed.author, language=parsed.language, cover=cover
+            )
             _create_scenes(book, parsed)
     except IntegrityError:
+        if cover:
+            store.storage().delete(cover)
         if Book.objects.filter(key=key).exists():
             raise ImportRefused(f"There is already a book with the key {key!r}.") from None
         raise

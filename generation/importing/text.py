@@ -8,7 +8,7 @@ from charset_normalizer import from_bytes
 
 from generation.exceptions import ImportRefused
 
-from .parsed import ParsedBook, ParsedChapter
+from .parsed import ParsedBook, ParsedChapter, language_code
 
 # Largest first: the UTF-32 mark begins with that of UTF-16.
 BOMS = (
@@ -36,7 +36,6 @@ BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 HEADER_FIELD = re.compile(r"^(title|author|language)\s*:\s*(.+)$", re.IGNORECASE)
 GUTENBERG_START = re.compile(r"^\*{3}\s*START OF.*\*{3}\s*$", re.IGNORECASE | re.MULTILINE)
 GUTENBERG_END = re.compile(r"^\*{3}\s*END OF", re.IGNORECASE | re.MULTILINE)
-LANGUAGES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "russian": "ru"}
 
 
 def read_text(data: bytes, filename: str, encoding: str | None = None) -> ParsedBook:
@@ -62,7 +61,7 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
     return ParsedBook(
         title=header.get("title", _title_of(filename))[:500],
         author=header.get("author", "")[:500],
-        language=_language(header.get("language", "")),
+        language=language_code(header.get("language", "")),
         encoding=used,
         chapters=tuple(chapters),
     )
@@ -128,11 +127,6 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
     body = text[start.end() :] if start else text[last_field_end:]
     end = GUTENBERG_END.search(body)
     return fields, body[: end.start()] if end else body
-
-
-def _language(value: str) -> str:
-    value = value.strip().lower()
-    return LANGUAGES.get(value, value[:2] if re.fullmatch(r"[a-z]{2}(-[a-z]+)?", value) else "")
 
 
 def _paragraphs(body: str) -> list[str]:

@@ -32,6 +32,7 @@ class Book(models.Model):
     title = models.CharField(max_length=500)
     author = models.CharField(max_length=500, blank=True)
     language = models.CharField(max_length=16, blank=True, help_text="ISO 639-1 code, empty when unknown")
+    cover = models.CharField(max_length=200, blank=True, help_text="name in the artifact storage; empty without one")
     # One per import: a result made for an earlier import of the same book is foreign.
     build_id = models.UUIDField(default=uuid.uuid4, editable=False)
     revision = models.PositiveBigIntegerField(default=0, editable=False)

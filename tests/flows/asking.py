@@ -38,4 +38,6 @@ def send(dispatch, files, *, job_id=None, build_id=None, dispatch_id=None):
 
 
 def stored_files() -> list[str]:
+    if not store.storage().exists(""):
+        return []
     return [name for folder in store.storage().listdir("")[0] for name in store.storage().listdir(folder)[1]]

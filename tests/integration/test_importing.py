@@ -1,15 +1,21 @@
 import json
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from dispatch.demo.setting_up import ensure_sample
 from generation.exceptions import ImportRefused
+from generation.importing.files import read_file
 from generation.importing.record import import_book
 from generation.importing.splitting import LONGEST_S, SHORTEST_S, narration_s
 from generation.importing.text import read_text
 from generation.lifecycle import State
 from generation.models import Book, Command
+from tests.doubles.pictures import webp
+from tests.factories.epubs import SENTENCE, archive, files_of_epub3
+from tests.flows.asking import stored_files
 
 pytestmark = pytest.mark.django_db
 
@@ -75,3 +81,39 @@ def test_the_command_line_refuses_a_bad_file_in_words(tmp_path, content, message
     with pytest.raises(CommandError, match=message):
         call_command("import_book", str(file))
     assert not Book.objects.exists()
+
+
+def test_an_epub_becomes_a_book_with_its_cover(tmp_path, capsys, admin_client):
+    file = tmp_path / "whale.epub"
+    chapters = dict.fromkeys(("Loomings", "The Spouter-Inn"), f"<p>{SENTENCE * 20}</p>")
+    file.write_bytes(archive(files_of_epub3(chapters, cover=webp())))
+    call_command("import_book", str(file), "--json")
+    told = json.loads(capsys.readouterr().out)
+    book = Book.objects.get()
+    assert (told["key"], told["title"], told["chapters"]) == ("whale", "The Whale", 2)
+    assert [chapter.title for chapter in book.chapters.all()] == ["Loomings", "The Spouter-Inn"]
+    assert all(SHORTEST_S <= narration_s(text) <= LONGEST_S for text in book.scenes.values_list("text", flat=True))
+    address = reverse("book-cover", args=[book.pk])
+    assert address in admin_client.get("/admin/generation/book/").content.decode()
+    response = admin_client.get(address)
+    assert (response["Content-Type"], b"".join(response.streaming_content)) == ("image/webp", webp())
+    admin_client.logout()
+    assert admin_client.get(address).status_code == 403
+
+
+@pytest.mark.parametrize("cover", [b"", b"no picture", webp()[:100], b"<svg/>"])
+def test_a_cover_that_is_no_picture_is_left_out(cover):
+    book = import_book(replace(parsed(), cover=cover), "x")
+    assert (book.cover, stored_files()) == ("", [])
+
+
+def test_a_refused_import_leaves_no_cover():
+    import_book(parsed(), "x")
+    with pytest.raises(ImportRefused):
+        import_book(replace(parsed(), cover=webp()), "x")
+    assert stored_files() == []
+
+
+def test_an_epub_takes_no_encoding():
+    with pytest.raises(ImportRefused, match="leave the encoding out"):
+        read_file(archive(files_of_epub3({"One": "<p>a</p>"})), "x.epub", "cp1251")

@@ -1,0 +1,37 @@
+"""The picture on the front of a book, as it came with the file."""
+
+import uuid
+
+from django.core.files.base import ContentFile
+
+from . import media, store
+from .exceptions import BadMedia
+
+# What a browser shows; anything else of a cover is left out.
+MARKS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG": "image/png", b"RIFF": "image/webp"}
+LARGEST_COVER_BYTES = 20 * 1024 * 1024
+
+
+def save(content: bytes) -> str:
+    """Put the picture into the storage and return its name; an empty text for none, or one that does not decode.
+
+    Not inside a transaction: a storage may be far away.
+    """
+    content_type = type_of(content)
+    if not content_type or len(content) > LARGEST_COVER_BYTES:
+        return ""
+    try:
+        media.validate("cover", content_type, content)
+    except BadMedia:
+        return ""
+    name = f"covers/{uuid.uuid4().hex}.{store.EXTENSIONS[content_type]}"
+    return store.storage().save(name, ContentFile(content))
+
+
+def type_of(content: bytes) -> str:
+    return next((kind for mark, kind in MARKS.items() if content.startswith(mark)), "")
+
+
+def content_type_of(name: str) -> str:
+    extension = name.rpartition(".")[2]
+    return next(kind for kind, known in store.EXTENSIONS.items() if known == extension)

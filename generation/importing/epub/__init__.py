@@ -1,0 +1,83 @@
+"""Read an EPUB 2 or 3: chapters by its table of contents, text without mark-up, notes and page numbers."""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from generation.exceptions import ImportRefused
+from generation.importing.archive import Archive
+from generation.importing.parsed import ParsedBook, ParsedChapter, language_code
+
+from .contents import Entry, read_contents
+from .documents import Block, blocks_of, is_matter
+from .package import Package, read_package
+from .xml import parse
+
+EPUB = "EPUB"
+TITLE_MAX = 500
+
+
+def read_epub(data: bytes, filename: str) -> ParsedBook:
+    """Return the book in `data`.
+
+    Raises ImportRefused, with the reason: no EPUB, damaged, a bomb, protected, names that lead out of it, entities of
+    its own, no spine, no text.
+    """
+    archive = Archive(data, EPUB)
+    package = read_package(archive)
+    chapters = _chapters(archive, package)
+    if not chapters:
+        raise ImportRefused("The EPUB contains no text.")
+    return ParsedBook(
+        title=(package.title or PurePath(filename).stem)[:TITLE_MAX] or "Untitled",
+        author=package.author[:TITLE_MAX],
+        language=language_code(package.language),
+        encoding="utf-8",
+        chapters=tuple(chapters),
+        cover=archive.read(package.cover) if package.cover in archive else b"",
+    )
+
+
+def _chapters(archive: Archive, package: Package) -> list[ParsedChapter]:
+    entries = read_contents(archive, package)
+    collected: list[tuple[str, list[Block]]] = [("", [])]
+    for name in package.spine:
+        root = parse(archive.read(name), name)
+        mine = [entry for entry in entries if entry.document == name]
+        if is_matter(root) and not mine:
+            continue
+        if not mine and not entries:
+            mine = [Entry("", name, "")]
+        _collect(blocks_of(root), mine, collected)
+    read = [_chapter(title, blocks) for title, blocks in collected]
+    return [chapter for chapter in read if chapter is not None]
+
+
+def _collect(blocks: Iterable[Block], entries: list[Entry], collected: list[tuple[str, list[Block]]]) -> None:
+    """Add the blocks of one document, beginning a chapter wherever the table of contents says so."""
+    starts = {entry.fragment: entry.title for entry in reversed(entries)}
+    if "" in starts:
+        collected.append((starts.pop(""), []))
+    for block in blocks:
+        for fragment in block.ids & starts.keys():
+            collected.append((starts.pop(fragment), []))
+        collected[-1][1].append(block)
+    # A place that does not exist still is a chapter of this document, if it is the only one named.
+    if len(entries) == 1 and starts and collected:
+        title, body = collected[-1]
+        collected[-1] = (title or next(iter(starts.values())), body)
+
+
+def _chapter(title: str, blocks: list[Block]) -> ParsedChapter | None:
+    """Return the chapter without the headings at its top, which its title says already; None without any text."""
+    headings: list[str] = []
+    body = list(blocks)
+    while body and (body[0].is_heading or (title and _same(body[0].text, title))):
+        headings.append(body.pop(0).text)
+    if not body:
+        return None
+    named = title or " ".join(headings)
+    return ParsedChapter(named[:TITLE_MAX], tuple(block.text for block in body))
+
+
+def _same(one: str, other: str) -> bool:
+    return "".join(filter(str.isalnum, one)).casefold() == "".join(filter(str.isalnum, other)).casefold()
