@@ -111,10 +111,17 @@ def _validate_film(content_type: str, content: bytes) -> None:
     _require_whole(film, last_s)
     with _opened(content) as container:
         for sound in container.streams.audio[:1]:
-            _require_heard(container, sound)
+            # Other hubs may add an empty track to a video without a narration.
+            _loudness(container, sound)
 
 
 def _require_heard(container: InputContainer, stream: AudioStream) -> None:
+    if _loudness(container, stream) < SILENCE:
+        raise BadMedia("it is silent")
+
+
+def _loudness(container: InputContainer, stream: AudioStream) -> float:
+    """Decode the whole track and return its root mean square. Raises BadMedia when it is empty or cut off."""
     samples, power = 0, 0.0
     resampler = av.AudioResampler("flt", "mono", stream.rate)
     for frame in container.decode(stream):
@@ -123,9 +130,10 @@ def _require_heard(container: InputContainer, stream: AudioStream) -> None:
             samples, power = samples + values.size, power + float((values**2).sum())
     if samples < SHORTEST_S * stream.rate:
         raise BadMedia("it has no sound in it")
-    if not np.isfinite(power) or (power / samples) ** 0.5 < SILENCE:
-        raise BadMedia("it is silent")
+    if not np.isfinite(power):
+        raise BadMedia("its sound is no sound")
     _require_whole(stream, samples / stream.rate)
+    return float((power / samples) ** 0.5)
 
 
 def _require_whole(stream: AudioStream | VideoStream, found_s: float) -> None:

@@ -67,7 +67,7 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
     else:
         rejection = _finalise(found, files)
     if rejection is not None:
-        _remove_unowned(found, files)
+        _remove_unowned(files)
     return Answer(rejection)
 
 
@@ -148,7 +148,7 @@ def _keep_part(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
         unwanted = why_not_wanted(dispatch)
         if unwanted is None:
             if not dispatch.jobs.filter(pk=job.pk, status__in=Job.AT_HUB).update(status=Job.Status.DONE, percent=100):
-                return None if parts.owns(dispatch, job.unit, files) else Rejection.ALREADY_FINALIZED
+                return None if all(map(parts.owns, files.values())) else Rejection.ALREADY_FINALIZED
             replaced = parts.keep(dispatch, job.unit, files)
             is_last = _note_part(dispatch)
     if unwanted is not None:
@@ -174,7 +174,6 @@ def _owns(files: Mapping[str, StoredFile]) -> bool:
     return all(store.is_owned(file.name) for file in files.values())
 
 
-def _remove_unowned(found: Job | Rejection, files: Mapping[str, StoredFile]) -> None:
-    if isinstance(found, Job) and parts.owns(found.dispatch, found.unit, files):
-        return
-    parts.remove_files(file.name for file in files.values() if not store.is_owned(file.name))
+def _remove_unowned(files: Mapping[str, StoredFile]) -> None:
+    """A repeated result may name the very files that count already: those stay."""
+    parts.remove_files(file.name for file in files.values() if not store.is_owned(file.name) and not parts.owns(file))

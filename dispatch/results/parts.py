@@ -55,10 +55,9 @@ def is_stored(part: Part) -> bool:
         return False
 
 
-def owns(dispatch: Dispatch, unit: str, files: Mapping[str, StoredFile]) -> bool:
-    """True when these files are the part of the unit."""
-    parts = Part.objects.filter(asset=dispatch.asset_pk, unit=unit)
-    return any(set(_names_of(part)) == {file.name for file in files.values()} for part in parts)
+def owns(file: StoredFile) -> bool:
+    """True when the file belongs to a part that is kept."""
+    return Part.objects.filter(files__contains={file.role: {"name": file.name}}).exists()
 
 
 def forget(asset_pk: int) -> list[str]:

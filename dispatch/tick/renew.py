@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Greatest, Now
 
 from dispatch.capacity.leases import Claim, sync_leases
 from dispatch.capacity.scripts import CapacityUnavailable
@@ -90,12 +90,13 @@ def _expire(run: Run) -> None:
     if not run.hub.has_evidence:
         over |= Q(running_at__isnull=True, sent_at__lt=now - allowed - config().deadline_without_evidence)
     late = at_hub.filter(over)
+    # A part that waits for a worker makes no progress and is not stalled; the greatest ignores what is not there.
+    running = at_hub.filter(running_at__isnull=False)
+    running = running.annotate(last_progress=Greatest("dispatch__progress_at", "running_at"))
     stalled = Q()
     for stage in STAGES.values():
-        last = Coalesce("dispatch__progress_at", "running_at")
-        at_hub = at_hub.annotate(last_progress=last)
         stalled |= Q(dispatch__stage=stage.name, last_progress__lt=now - timedelta(seconds=stage.stall_s))
-    verdicts = dict.fromkeys(at_hub.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
+    verdicts = dict.fromkeys(running.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
     verdicts |= dict.fromkeys(_stalled_assemblies(), "stalled")
     verdicts |= dict.fromkeys(late.values_list("dispatch__dispatch_id", flat=True), "worker_timeout")
     for dispatch_id, reason in verdicts.items():

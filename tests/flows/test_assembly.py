@@ -155,6 +155,17 @@ def test_a_repeat_of_the_very_same_part_changes_nothing(dispatch):
     assert (Part.objects.count(), len(stored_files())) == (1, 2)
 
 
+def test_a_repeat_after_the_dispatch_ended_leaves_the_part_that_is_kept(dispatch, actor, hub):
+    job = dispatch.jobs.get(unit="0001")
+    files = store_part(dispatch, job)
+    sent = (dispatch.dispatch_id, job.job_id, str(dispatch.build_id), files)
+    assert accept(*sent).rejection is None
+    cancel.apply(cancel.Request(dispatch.book_pk), actor)
+    run_tick(hub)
+    assert accept(*sent).rejection == "stale_dispatch"
+    assert (Part.objects.count(), len(stored_files())) == (1, 2)
+
+
 def test_a_new_dispatch_asks_only_for_the_parts_that_are_missing(dispatch, actor, hub):
     for unit in ("0001", "0002", "0004"):
         deliver_part(dispatch, unit)
@@ -286,10 +297,20 @@ def test_40_slow_steady_parts_never_fail_and_silence_for_the_window_does(actor, 
     assert Part.objects.count() == 11
 
 
+def test_parts_that_wait_for_a_worker_do_not_stall_their_dispatch(dispatch, hub):
+    deliver_part(dispatch, "0001")
+    Dispatch.objects.update(progress_at=Now() - timedelta(hours=5))
+    run_tick(hub)
+    dispatch.refresh_from_db()
+    assert dispatch.status == "active"
+
+
 def age(dispatch, minutes) -> None:
     """Let time pass since its last progress; no job of it runs longer than its own timeout allows."""
     Dispatch.objects.filter(pk=dispatch.pk).update(progress_at=F("progress_at") - timedelta(minutes=minutes))
-    Job.objects.filter(dispatch=dispatch, status="sent").update(running_at=Now() - timedelta(minutes=min(minutes, 30)))
+    Job.objects.filter(dispatch=dispatch, status="sent").update(
+        running_at=Now() - min(timedelta(minutes=minutes), timedelta(minutes=30, seconds=30))
+    )
 
 
 class Killed(BaseException):

@@ -129,9 +129,10 @@ def test_a_job_that_waits_in_the_queue_has_no_deadline(hub, job):
 
 
 def test_without_progress_for_the_stall_window_a_running_dispatch_ends(hub, job):
-    Job.objects.update(timeout_s=10**7)
+    Job.objects.update(timeout_s=2_000_000_000)
     hub.running.add(ref(hub))
     run_tick(hub)
+    Job.objects.update(running_at=LONG_AGO)
     Dispatch.objects.update(progress_at=LONG_AGO)
     run_tick(hub)
     assert outcome(job) == ("failed", "stalled")

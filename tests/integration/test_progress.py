@@ -13,6 +13,7 @@ from dispatch.tick import run_tick
 from generation import words
 from generation.commands import cancel
 from generation.models import Asset
+from generation.stages import STAGES, StageName
 from tests.doubles.parts import deliver_part, long_book
 from tests.doubles.pictures import deliver
 from tests.factories.books import make_book
@@ -117,10 +118,10 @@ def test_a_worker_that_says_the_same_for_ever_stalls(stage, actor, hub):
     hub.running.update(hub.jobs)
     run_tick(hub)
     tell(dispatch, 40)
-    minutes = 59 if stage == "video" else 29
-    for extra, status in ((0, "active"), (2, "failed")):
-        Dispatch.objects.filter(pk=dispatch.pk).update(progress_at=Now() - timedelta(minutes=minutes + extra))
-        Job.objects.filter(dispatch=dispatch).update(running_at=Now() - timedelta(minutes=minutes))
+    window = timedelta(seconds=STAGES[StageName(stage)].stall_s)
+    for ago, status in ((window - timedelta(minutes=1), "active"), (window + timedelta(seconds=30), "failed")):
+        Dispatch.objects.filter(pk=dispatch.pk).update(progress_at=Now() - ago)
+        Job.objects.filter(dispatch=dispatch).update(running_at=Now() - ago)
         tell(dispatch, 40)
         run_tick(hub)
         dispatch.refresh_from_db()
