@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from dispatch.rendering.registry import renderable_stages
 from generation import selectors
+from generation.admin.importing import ImportingAdmin
 from generation.admin.readonly import OperatedAdmin
 from generation.lifecycle import State
 from generation.models import Book, Task
@@ -22,7 +23,7 @@ FILES = {StageName.AUDIO: "Sound", StageName.IMAGE: "Pictures", StageName.VIDEO:
 
 
 @admin.register(Book)
-class BookAdmin(OperatedAdmin):
+class BookAdmin(ImportingAdmin, OperatedAdmin):
     list_display = ("title", "front", "key", "author", "audio", "image", "video", "attention", "files")
     search_fields = ("title", "author", "key")
     actions = BOOK_ACTIONS

@@ -17,6 +17,7 @@ SAMPLE_KEY = "moby-dick"
 OPERATOR = "operator"
 OPERATORS = "Operators"
 COMMANDS = (
+    "add_book",
     "operate_book",
     "stop_book",
     "configure_layers",

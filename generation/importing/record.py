@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from generation import covers, store
+from generation import covers, journal, store
 from generation.exceptions import ImportRefused
 from generation.models import Asset, Book, Chapter, Scene
 from generation.models.books import validate_key, words_in
@@ -15,8 +15,8 @@ from .splitting import split_scenes
 BATCH = 2000
 
 
-def import_book(parsed: ParsedBook, key: str) -> Book:
-    """Create the book and return it; all or nothing.
+def import_book(parsed: ParsedBook, key: str, actor: str = "manage.py") -> Book:
+    """Create the book in the name of `actor` and return it; all or nothing.
 
     Raises ImportRefused when the key is not printable text of 1 to 200 characters or is taken.
     """
@@ -31,6 +31,7 @@ def import_book(parsed: ParsedBook, key: str) -> Book:
                 key=key, title=parsed.title, author=parsed.author, language=parsed.language, cover=cover
             )
             _create_scenes(book, parsed)
+            journal.record("imported", book, actor=actor)
     except IntegrityError:
         if cover:
             store.storage().delete(cover)

@@ -1,0 +1,134 @@
+"""Uploading a book: its chapters and scenes are shown before anything is saved."""
+
+import uuid
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.exceptions import PermissionDenied
+from django.core.files.base import ContentFile
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from generation import store
+from generation.exceptions import ImportRefused
+from generation.importing.files import read_file
+from generation.importing.parsed import ParsedBook, ParsedChapter
+from generation.importing.record import import_book
+from generation.importing.splitting import narration_s, split_scenes
+from generation.models.books import KEY_MAX
+
+PERMISSION = "generation.add_book"
+SALT = "generation.upload"
+# An upload that nobody confirmed is a file that no row owns; it may be confirmed for a day.
+CONFIRM_WITHIN_S = 86_400
+SHOWN_CHAPTERS = 200
+OPENING = 160
+
+
+class UploadForm(forms.Form):
+    file = forms.FileField(label="File", help_text="EPUB 2 or 3, or plain text.", allow_empty_file=True)
+
+
+class ConfirmForm(forms.Form):
+    upload = forms.CharField(widget=forms.HiddenInput)
+    key = forms.CharField(max_length=KEY_MAX, help_text="Your name for the book. It stays the same for ever.")
+    encoding = forms.CharField(
+        max_length=40, required=False, help_text="Only for a plain text that is misread below, for example cp1251."
+    )
+
+
+@dataclass(frozen=True)
+class ChapterPreview:
+    title: str
+    scenes: int
+    minutes: float
+    opening: str
+
+
+class ImportingAdmin:
+    """What a ModelAdmin of books needs to take uploads."""
+
+    admin_site: Any
+    opts: Any
+    message_user: Any
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.import_view)
+        return [path("import/", view, name="generation_book_import"), *super().get_urls()]  # type: ignore[misc]
+
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """GET asks for a file; the first POST shows what is in it, the second, confirmed, saves it."""
+        if not request.user.has_perm(PERMISSION):
+            raise PermissionDenied
+        if request.method != "POST":
+            return self._page(request, UploadForm())
+        if "upload" not in request.POST:
+            return self._uploaded(request)
+        form = ConfirmForm(request.POST)
+        try:
+            upload = signing.loads(request.POST["upload"], salt=SALT, max_age=CONFIRM_WITHIN_S)
+            content = _read(upload["name"])
+        except (signing.BadSignature, FileNotFoundError):
+            self.message_user(request, "This upload is gone. Nothing was saved. Upload the file again.", messages.ERROR)
+            return self._page(request, UploadForm())
+        if not form.is_valid():
+            return self._page(request, form)
+        try:
+            parsed = read_file(content, upload["filename"], form.cleaned_data["encoding"] or None)
+            if "confirmed" not in request.POST:
+                return self._page(request, form, parsed)
+            book = import_book(parsed, form.cleaned_data["key"], cast(User, request.user).get_username())
+        except ImportRefused as error:
+            form.add_error(None, str(error))
+            return self._page(request, form)
+        store.storage().delete(upload["name"])
+        self.message_user(request, f"{book.title} was imported. Nothing is generated yet.", messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:generation_book_changelist"))
+
+    def _uploaded(self, request: HttpRequest) -> HttpResponse:
+        form = UploadForm(request.POST, request.FILES)
+        if not form.is_valid():
+            return self._page(request, form)
+        file = form.cleaned_data["file"]
+        content = file.read()
+        try:
+            parsed = read_file(content, file.name)
+        except ImportRefused as error:
+            form.add_error("file", str(error))
+            return self._page(request, form)
+        name = store.storage().save(f"uploads/{uuid.uuid4().hex}", ContentFile(content))
+        upload = signing.dumps({"name": name, "filename": file.name}, salt=SALT)
+        key = PurePath(file.name).stem[:KEY_MAX]
+        return self._page(request, ConfirmForm(initial={"upload": upload, "key": key}), parsed)
+
+    def _page(self, request: HttpRequest, form: forms.Form, parsed: ParsedBook | None = None) -> TemplateResponse:
+        chapters = [_preview(chapter) for chapter in parsed.chapters] if parsed else []
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Import a book",
+            "opts": self.opts,
+            "form": form,
+            "parsed": parsed,
+            "chapters": chapters[:SHOWN_CHAPTERS],
+            "more": max(0, len(chapters) - SHOWN_CHAPTERS),
+            "scenes": sum(chapter.scenes for chapter in chapters),
+            "minutes": round(sum(chapter.minutes for chapter in chapters)),
+        }
+        return TemplateResponse(request, "admin/generation/book/import.html", context)
+
+
+def _preview(chapter: ParsedChapter) -> ChapterPreview:
+    scenes = split_scenes(chapter.paragraphs)
+    minutes = sum(map(narration_s, scenes)) / 60
+    return ChapterPreview(chapter.title, len(scenes), round(minutes, 1), scenes[0][:OPENING] if scenes else "")
+
+
+def _read(name: str) -> bytes:
+    with store.open_file(name) as file:
+        return file.read()
