@@ -8,6 +8,7 @@ from typing import Any
 from dispatch.config import config
 from dispatch.models import Dispatch
 from dispatch.rendering.registry import Unit
+from generation.importing.languages import language_of
 from generation.models import Asset
 from generation.stages import StageName
 
@@ -25,7 +26,14 @@ IDENTITY = ("protocol_version", "dispatch_id", "job_id", "build_id")
 
 
 def fingerprint_of(body: Mapping[str, Any]) -> str:
-    """Return the sha256 of what the unit is made from: equal for the same work in another dispatch."""
+    """Return the sha256 of what the unit is made from: equal for the same work in another dispatch.
+
+    A part of a narration is heard the same whatever the book is called and however many parts follow it.
+    """
+    if body["stage"] == StageName.AUDIO:
+        part = body["part"]
+        heard = {key: body[key] for key in ("stage", "workflow", "language", "voice")}
+        return digest_of({**heard, "text": part["text"], "is_last": part["number"] == part["of"]})
     return digest_of({key: value for key, value in body.items() if key not in IDENTITY})
 
 
@@ -52,6 +60,7 @@ def envelope_of(dispatch: Dispatch, asset: Asset, unit: Unit, job_id: str, input
     match StageName(dispatch.stage):
         case StageName.AUDIO:
             body["voice"] = {"name": scene.voice, "speed_percent": scene.speed_percent}
+            body["language"] = language_of(scene.text, book.language)
         case StageName.IMAGE:
             body["scene"]["text"] = scene.text
         case StageName.VIDEO:

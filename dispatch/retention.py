@@ -36,8 +36,9 @@ def _commands(kept: timedelta) -> QuerySet[Any]:
 
 
 def _parts(kept: timedelta) -> QuerySet[Any]:
-    """Those that nobody joined in all that time, or whose asset is gone."""
-    return Part.objects.filter(Q(created_at__lt=Now() - kept) | Q(asset__isnull=True))
+    """Those that nobody joined in all that time, except what a dispatch counts on, and those whose asset is gone."""
+    used = Dispatch.objects.filter(status=Dispatch.Status.ACTIVE, asset__isnull=False).values("asset")
+    return Part.objects.filter(Q(created_at__lt=Now() - kept) & ~Q(asset__in=used) | Q(asset__isnull=True))
 
 
 OLD: dict[str, Callable[[timedelta], QuerySet[Any]]] = {

@@ -19,6 +19,7 @@ from dispatch.rendering.registry import render_envelope, renderable_stages
 from dispatch.rendering.tools import Tools
 from dispatch.results import assemble as assembling
 from dispatch.results.accept import Claimed, accept, accept_error, claim
+from dispatch.results.parts import remove_files
 from dispatch.results.progress import Reporter
 from generation import store
 from generation.store import StoredFile
@@ -130,12 +131,18 @@ def render(dispatch_id: str, job_id: str) -> dict[str, Any] | None:
 
 
 def _render_to_store(claimed: Claimed, dispatch_id: str, job_id: str) -> dict[str, StoredFile]:
+    """Render and store; what was stored before something went wrong is removed again."""
     unit = str(claimed.envelope["unit"])
     reporter = Reporter(dispatch_id, job_id)
-    return {
-        file.role: store.save(claimed.asset_pk, dispatch_id, unit, file.role, file.content_type, file.content)
-        for file in render_envelope(claimed.envelope, Tools(_read_input, reporter.tell))
-    }
+    saved: dict[str, StoredFile] = {}
+    try:
+        for file in render_envelope(claimed.envelope, Tools(_read_input, reporter.tell)):
+            where = (claimed.asset_pk, dispatch_id, unit, file.role)
+            saved[file.role] = store.save(*where, file.content_type, file.content)
+    except Exception:
+        remove_files(file.name for file in saved.values())
+        raise
+    return saved
 
 
 def _read_input(name: str) -> bytes:

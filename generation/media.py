@@ -1,6 +1,7 @@
 """What a media file really is, read from its content: nothing that a sender says about it is believed."""
 
 import io
+import re
 import warnings
 from dataclasses import dataclass
 from typing import cast
@@ -24,6 +25,10 @@ PILLOW_FORMATS = {"WEBP": "image/webp", "PNG": "image/png", "JPEG": "image/jpeg"
 # Content type → the container and codec that FFmpeg finds in it.
 SOUNDS = {"audio/mpeg": ("mp3", {"mp3", "mp3float"}), "audio/flac": ("flac", {"flac"})}
 FILMS = {"video/mp4": "mp4"}
+# What browsers play.
+FILM_CODECS = {"h264", "hevc", "av1", "libdav1d", "vp9"}
+FILM_FORMATS = {"yuv420p", "yuvj420p", "yuv420p10le"}
+VTT_START = re.compile(rb"(?:\xef\xbb\xbf)?WEBVTT(?:[ \t][^\r\n]*)?(?:\r|\n|$)")
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,8 @@ def validate(name: str, content_type: str, content: bytes) -> None:
             _validate_sound(content_type, content)
         elif content_type in FILMS:
             _validate_film(content_type, content)
-        elif content_type == "text/vtt" and not content.startswith((b"WEBVTT", b"\xef\xbb\xbfWEBVTT")):
-            raise BadMedia("it is no WebVTT")
+        elif content_type == "text/vtt":
+            _validate_subtitles(content)
     except BadMedia as error:
         raise BadMedia(f"{name}: {error}") from None
     except Exception as error:  # a decoder fed with anything raises anything: SyntaxError, struct.error, zlib.error …
@@ -91,12 +96,20 @@ def _validate_sound(content_type: str, content: bytes) -> None:
         _require_heard(container, stream)
 
 
+def _validate_subtitles(content: bytes) -> None:
+    if not VTT_START.match(content) or "\x00" in content.decode("utf-8"):
+        raise BadMedia("it is no WebVTT")
+
+
 def _validate_film(content_type: str, content: bytes) -> None:
     with _opened(content) as container:
         _require_container(container, content_type, FILMS[content_type])
         if not container.streams.video:
             raise BadMedia("it has no picture in it")
         film = container.streams.video[0]
+        codec, form = film.codec_context.name, film.codec_context.pix_fmt
+        if codec not in FILM_CODECS or form not in FILM_FORMATS:
+            raise BadMedia(f"it holds {codec} as {form}, which browsers do not play")
         if min(film.width, film.height) < SMALLEST_SIDE_PX:
             raise BadMedia(f"it is {film.width}×{film.height} pixels")
         # Every key frame is decoded, and every packet read: what is cut off or damaged shows, at a tenth of the price.

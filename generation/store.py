@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
 
 from django.core.files.base import ContentFile
@@ -27,6 +27,13 @@ EXTENSIONS = {
 }
 
 
+# What may come beside the main file.
+OTHER_ROLES = {
+    "card": frozenset({"image/webp", "image/png", "image/jpeg"}),
+    "subtitles": frozenset({"text/vtt"}),
+}
+
+
 @dataclass(frozen=True)
 class StoredFile:
     """A file in the storage that no row owns yet."""
@@ -45,7 +52,11 @@ class StoredFile:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "StoredFile":
-        return cls(**data)
+        """Raises TypeError for what is no such description."""
+        file = cls(**data)
+        if not all(isinstance(text, str) for text in (file.role, file.name, file.content_type, file.sha256)):
+            raise TypeError(f"{data!r} describes no stored file")
+        return file
 
 
 def storage() -> Storage:
@@ -83,15 +94,22 @@ def is_owned(name: str) -> bool:
     return ArtifactFile.objects.filter(name=name).exists()
 
 
-def validate(stage: Stage, files: Mapping[str, StoredFile], *, is_part: bool = False) -> None:
-    """Read every file back and raise BadMedia unless it is there, whole, decodes, and is what the stage makes.
+def is_named_for(file: StoredFile, asset_pk: int, dispatch_id: str, unit: str) -> bool:
+    """True when the name is one that `save` gives for this unit; nobody else's file can be claimed or removed."""
+    start = f"{asset_pk}/{dispatch_id}-{unit}"
+    return file.name.startswith(start) and file.name[len(start) : len(start) + 1] in (".", "-", "_")
 
-    A part may also be of a type that only parts have.
+
+def validate(stage: Stage, files: Mapping[str, StoredFile], *, is_part: bool = False) -> dict[str, StoredFile]:
+    """Read every file back, and return the files as they really are: what a sender says of size and sides is dropped.
+
+    Raises BadMedia unless each is there, whole, decodes, and is what the stage makes. A part may also be of a type that
+    only parts have.
     """
     if ArtifactFile.MAIN not in files:
         raise BadMedia("The result has no main file.")
-    for file in files.values():
-        _validate_file(stage, file, stage.file_types | (stage.part_types if is_part else frozenset()))
+    types = {**OTHER_ROLES, ArtifactFile.MAIN: stage.file_types | (stage.part_types if is_part else frozenset())}
+    return {role: _validated(stage, file, types.get(role, frozenset())) for role, file in files.items()}
 
 
 def verify_identity() -> None:
@@ -121,13 +139,14 @@ def read_whole(file: StoredFile) -> bytes:
     return content
 
 
-def _validate_file(stage: Stage, file: StoredFile, main_types: frozenset[str]) -> None:
+def _validated(stage: Stage, file: StoredFile, types: frozenset[str]) -> StoredFile:
+    if file.content_type not in types:
+        raise BadMedia(f"{file.content_type} is not what the stage {stage.name} makes as {file.role}.")
     try:
         content = read_whole(file)
     except FileNotFoundError:
         raise BadMedia(f"{file.name} is not in the storage.") from None
     if len(content) < SMALLEST_FILE_BYTES and file.role == ArtifactFile.MAIN:
         raise BadMedia(f"{file.name} has {len(content)} bytes; that is not a {stage.noun}.")
-    if file.role == ArtifactFile.MAIN and file.content_type not in main_types:
-        raise BadMedia(f"{file.content_type} is not what the stage {stage.name} makes.")
     media.validate(file.name, file.content_type, content)
+    return replace(file, size=len(content), **asdict(media.measure(file.content_type, content)))

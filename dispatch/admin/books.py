@@ -1,16 +1,20 @@
 """Books with their progress, and the commands on them. Every command shows its plan before it is given."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.db.models import Count
+from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from dispatch.models import Dispatch
 from dispatch.rendering.registry import renderable_stages
-from generation import selectors
+from generation import selectors, words
 from generation.admin.importing import ImportingAdmin
 from generation.admin.readonly import OperatedAdmin
 from generation.lifecycle import State
@@ -19,6 +23,7 @@ from generation.stages import StageName
 
 from .book_actions import BOOK_ACTIONS
 
+JOINED_WITHIN = timedelta(minutes=1)
 FILES = {StageName.AUDIO: "Sound", StageName.IMAGE: "Pictures", StageName.VIDEO: "Film"}
 
 
@@ -37,6 +42,7 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
         reasons: dict[int, set[str]] = {}
         for book_pk, reason in blocked:
             reasons.setdefault(book_pk, set()).add(reason)
+        unjoined = _unjoined(books)
         unmade = selectors.unmade(book.pk for book in books)
         pauses = selectors.pauses(book.pk for book in books)
         for book in books:
@@ -44,6 +50,7 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
             book.unmade = {stage: unmade.get((book.pk, stage), 0) for stage in StageName}
             book.blocked_reasons = sorted(reasons.get(book.pk, set()))
             book.pauses = pauses[book.pk]
+            book.unjoined = unjoined.get(book.pk, 0)
         changelist.result_list = books
         return changelist
 
@@ -69,6 +76,9 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
     @admin.display(description="Needs attention")
     def attention(self, book: Any) -> str:
         told = [*book.pauses, *(_words(reason) for reason in book.blocked_reasons)]
+        if book.unjoined:
+            waiting = words.amount(book.unjoined, "narration")
+            told.append(f"{waiting} wait to be joined. Start a worker with manage.py rqworker assembly.")
         if book.auto_next_off_reason:
             told.append(f"Next scenes do not follow any more: {book.auto_next_off_reason}.")
         return " ".join(told) or "–"
@@ -78,6 +88,13 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
         address = reverse("admin:generation_asset_changelist")
         links = [(address, book.pk, stage.value, name) for stage, name in FILES.items()]
         return format_html_join(" · ", '<a href="{}?book__id__exact={}&stage__exact={}">{}</a>', links)
+
+
+def _unjoined(books: list[Any]) -> dict[int, int]:
+    """Return {book: narrations} whose parts are all there for a minute and nobody has begun to join."""
+    waiting = Dispatch.objects.filter(status=Dispatch.Status.ACTIVE, book__in=books, assembly_attempts=0)
+    old = waiting.filter(assembling_at__lt=Now() - JOINED_WITHIN).order_by()
+    return dict(old.values_list("book").annotate(number=Count("pk")))
 
 
 def _counts(book: Any, stage: StageName) -> str:

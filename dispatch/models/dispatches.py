@@ -37,6 +37,7 @@ class Dispatch(models.Model):
     )
     # Set once, when the last part came: a job on the queue assembly joins them from then on.
     assembling_at = models.DateTimeField(null=True)
+    assembly_attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker began to join them")
     workflow_version = models.CharField(max_length=40)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     reason = models.CharField(max_length=40, blank=True)

@@ -22,33 +22,31 @@ HIBARI_RATE, PICO_RATE = 24_000, 16_000
 ESPEAK_SYNCHRONOUS, ESPEAK_UTF8, ESPEAK_RATE = 2, 1, 1
 ESPEAK_WORDS_PER_MINUTE = 160
 
-Speak = Callable[[str], tuple[int, bytes]]
+Speak = Callable[[str], bytes]
 
 
-def hibari(voice: str, speed: float) -> Speak:
+def hibari(voice: str, speed: float) -> tuple[int, Speak]:
     import numpy as np
     from hibari import Hibari
 
     model = Hibari(voice=voice)
 
-    def speak(text: str) -> tuple[int, bytes]:
+    def speak(text: str) -> bytes:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
         samples = model(text, speed=speed, seed=seed)
-        if not np.isfinite(samples).all():
-            return HIBARI_RATE, b""
-        return HIBARI_RATE, (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
+        return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes() if np.isfinite(samples).all() else b""
 
-    return speak
+    return HIBARI_RATE, speak
 
 
-def pico(voice: str, speed: float) -> Speak:
+def pico(voice: str, speed: float) -> tuple[int, Speak]:
     from py_nanotts import NanoTTS
 
     engine = NanoTTS()
-    return lambda text: (PICO_RATE, engine.speak(text, voice=voice, speed=speed))
+    return PICO_RATE, lambda text: engine.speak(text, voice=voice, speed=speed)
 
 
-def espeak(voice: str, speed: float) -> Speak:
+def espeak(voice: str, speed: float) -> tuple[int, Speak]:
     import espeakng_loader
 
     library = ctypes.CDLL(espeakng_loader.get_library_path())
@@ -65,25 +63,29 @@ def espeak(voice: str, speed: float) -> Speak:
 
     called = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)(collect)
 
-    def speak(text: str) -> tuple[int, bytes]:
+    def speak(text: str) -> bytes:
         spoken.clear()
         library.espeak_SetSynthCallback(called)
         content = text.encode()
         library.espeak_Synth(content, len(content) + 1, 0, 0, 0, ESPEAK_UTF8, None, None)
         library.espeak_Synchronize()
-        return rate, bytes(spoken)
+        return bytes(spoken)
 
-    return speak
+    return rate, speak
 
 
-ENGINES: dict[str, Callable[[str, float], Speak]] = {"hibari": hibari, "pico": pico, "espeak": espeak}
+ENGINES: dict[str, Callable[[str, float], tuple[int, Speak]]] = {"hibari": hibari, "pico": pico, "espeak": espeak}
 
 
 def main(engine: str, voice: str, speed_percent: str, parent_pid: str) -> None:
     die_with_parent(int(parent_pid))
-    speak = ENGINES[engine](voice, int(speed_percent) / 100)
+    rate, speak = ENGINES[engine](voice, int(speed_percent) / 100)
     for text in json.load(sys.stdin):
-        rate, samples = speak(text)
+        try:
+            samples = speak(text)
+        except Exception as error:  # one sentence it cannot read; the others are worth hearing
+            sys.stderr.write(f"{text[:80]!r}: {error!r}\n")
+            samples = b""
         sys.stdout.buffer.write(HEADER.pack(rate, len(samples) // 2) + samples[: len(samples) // 2 * 2])
     sys.stdout.buffer.flush()
 

@@ -1,5 +1,6 @@
 """Results as they come in, from workers, callbacks and mailboxes alike."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,12 +63,10 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
     found = _current(dispatch_id, job_id, build_id)
     if isinstance(found, Rejection):
         rejection: Rejection | None = found
-    elif len(found.dispatch.units) > 1:
-        rejection = _keep_part(found, files)
     else:
-        rejection = _finalise(found, files)
+        rejection = _count(found, files)
     if rejection is not None:
-        _remove_unowned(files)
+        _remove_unowned(dispatch_id, files)
     return Answer(rejection)
 
 
@@ -104,43 +103,45 @@ def _current(dispatch_id: str, job_id: str, build_id: str) -> Job | Rejection:
     match job.dispatch.status:
         case Dispatch.Status.SUCCEEDED:
             return Rejection.ALREADY_FINALIZED
+        case Dispatch.Status.ACTIVE if job.status == Job.Status.DONE:
+            return Rejection.ALREADY_FINALIZED
         case Dispatch.Status.ACTIVE:
             return job
     return Rejection.STALE_DISPATCH
 
 
-def _finalise(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
+def _count(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
+    """Validate the files, then keep them as a part or publish them."""
     dispatch = job.dispatch
-    bad = _refuse_bad(job, files)
-    if bad is not None:
-        return bad
-    finalise_if_active(dispatch.dispatch_id, Published(files))
-    ring()
-    dispatch.refresh_from_db(fields=["status"])
-    if dispatch.status != Dispatch.Status.SUCCEEDED:
-        return Rejection.STALE_DISPATCH
-    return None if _owns(files) else Rejection.ALREADY_FINALIZED
-
-
-def _refuse_bad(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
-    """Fail the dispatch if the files are not what its stage makes."""
-    dispatch = job.dispatch
+    is_part = len(dispatch.units) > 1
     try:
-        store.validate(STAGES[StageName(dispatch.stage)], files, is_part=len(dispatch.units) > 1)
+        for file in files.values():
+            if not store.is_named_for(file, dispatch.asset_pk, dispatch.dispatch_id, job.unit):
+                raise BadMedia(f"{file.name!r} is not a file of this job.")
+        files = store.validate(STAGES[StageName(dispatch.stage)], files, is_part=is_part)
     except BadMedia as error:
         failure = Failure(Rejection.BAD_OUTPUT, str(error))
         ended = finalise_if_active(dispatch.dispatch_id, Failed(failure, job.job_id))
         ring()
         return Rejection.BAD_OUTPUT if ended else Rejection.STALE_DISPATCH
-    return None
+    return _keep_part(job, files) if is_part else _publish(job, files)
+
+
+def _publish(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
+    dispatch = job.dispatch
+    finalise_if_active(dispatch.dispatch_id, Published(files))
+    ring()
+    dispatch.refresh_from_db(fields=["status"])
+    if dispatch.status != Dispatch.Status.SUCCEEDED:
+        return Rejection.STALE_DISPATCH
+    owned = all(store.is_owned(file.name) for file in files.values())
+    return None if owned else Rejection.ALREADY_FINALIZED
 
 
 def _keep_part(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
     """Keep one part; the last one makes the dispatch assembling. All under the locks of an end."""
-    bad = _refuse_bad(job, files)
-    if bad is not None:
-        return bad
-    dispatch_id, is_last, replaced = job.dispatch.dispatch_id, False, list[str]()
+    dispatch_id, ending, replaced = job.dispatch.dispatch_id, None, list[str]()
+    is_last = False
     with transaction.atomic():
         dispatch = locked_active(dispatch_id)
         if dispatch is None:
@@ -150,30 +151,37 @@ def _keep_part(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
             if not dispatch.jobs.filter(pk=job.pk, status__in=Job.AT_HUB).update(status=Job.Status.DONE, percent=100):
                 return None if all(map(parts.owns, files.values())) else Rejection.ALREADY_FINALIZED
             replaced = parts.keep(dispatch, job.unit, files)
-            is_last = _note_part(dispatch)
+            is_last, ending = _note_part(dispatch)
     if unwanted is not None:
         finalise_if_active(dispatch_id, Cancelled(unwanted))
         return Rejection.STALE_DISPATCH
     parts.remove_files(replaced)
+    if ending is not None:
+        finalise_if_active(dispatch_id, Failed(ending))
     if is_last:
         request_assembly([dispatch_id])
     ring()
     return None
 
 
-def _note_part(dispatch: Dispatch) -> bool:
-    """Note the progress; return True if that was the last part, which happens once."""
+def _note_part(dispatch: Dispatch) -> tuple[bool, Failure | None]:
+    """Note the progress; return whether that was the last part, which happens once, and what ends it otherwise."""
     there, missing = parts.of_dispatch(dispatch)
     mine = Dispatch.objects.filter(pk=dispatch.pk)
     mine.update(progress_at=Now())
     show(dispatch, done=len(there))
-    return not missing and bool(mine.filter(assembling_at__isnull=True).update(assembling_at=Now()))
+    if not missing:
+        return bool(mine.filter(assembling_at__isnull=True).update(assembling_at=Now())), None
+    if dispatch.jobs.filter(status__in=Job.AT_HUB).exists():
+        return False, None
+    return False, Failure("part_lost", f"Parts {', '.join(missing)} were there when it began, and are gone.")
 
 
-def _owns(files: Mapping[str, StoredFile]) -> bool:
-    return all(store.is_owned(file.name) for file in files.values())
-
-
-def _remove_unowned(files: Mapping[str, StoredFile]) -> None:
-    """A repeated result may name the very files that count already: those stay."""
-    parts.remove_files(file.name for file in files.values() if not store.is_owned(file.name) and not parts.owns(file))
+def _remove_unowned(dispatch_id: str, files: Mapping[str, StoredFile]) -> None:
+    """Remove files of a result that does not count; those of others, and those that count already, stay."""
+    ours = re.compile(rf"\d+/{re.escape(dispatch_id)}-") if dispatch_id else None
+    parts.remove_files(
+        file.name
+        for file in files.values()
+        if ours and ours.match(file.name) and not store.is_owned(file.name) and not parts.owns(file)
+    )

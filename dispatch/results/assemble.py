@@ -3,9 +3,12 @@
 import logging
 from enum import StrEnum
 
+from django.db.models import F
+
 from dispatch.failures import Failure, InputGone, failure_of
 from dispatch.models import Dispatch, Part
 from dispatch.rendering import registry
+from dispatch.rendering.tools import RenderedFile
 from dispatch.ring import ring
 from generation import store
 from generation.exceptions import BadMedia
@@ -39,50 +42,48 @@ def assemble(dispatch_id: str) -> Ending:
 
     Raises only when PostgreSQL is away; the tick asks again.
     """
-    assembling = Dispatch.objects.filter(status=Dispatch.Status.ACTIVE, assembling_at__isnull=False)
-    dispatch = assembling.filter(dispatch_id=dispatch_id).first()
+    assembling = Dispatch.objects.filter(
+        dispatch_id=dispatch_id, status=Dispatch.Status.ACTIVE, assembling_at__isnull=False
+    )
+    dispatch = assembling.first()
     if dispatch is None or dispatch.asset_id is None:
         return Ending.NOT_WANTED
+    assembling.update(assembly_attempts=F("assembly_attempts") + 1)
     saved: dict[str, StoredFile] = {}
     try:
-        saved = _joined(dispatch)
-        store.validate(STAGES[StageName(dispatch.stage)], saved)
+        for file in _joined(dispatch):
+            where = (dispatch.asset_pk, dispatch_id, UNIT, file.role)
+            saved[file.role] = store.save(*where, file.content_type, file.content)
+        published = store.validate(STAGES[StageName(dispatch.stage)], saved)
     except Exception as error:
         logger.exception("the parts of dispatch %s were not joined", dispatch_id)
         parts.remove_files(file.name for file in saved.values())
         return _fail(dispatch_id, error)
-    finalise_if_active(dispatch_id, Published(saved))
+    finalise_if_active(dispatch_id, Published(published))
     ring()
-    if all(store.is_owned(file.name) for file in saved.values()):
-        return Ending.PUBLISHED
-    parts.remove_files(file.name for file in saved.values() if not store.is_owned(file.name))
-    return Ending.NOT_WANTED
+    unowned = [file.name for file in saved.values() if not store.is_owned(file.name)]
+    parts.remove_files(unowned)
+    return Ending.NOT_WANTED if unowned else Ending.PUBLISHED
 
 
-def _joined(dispatch: Dispatch) -> dict[str, StoredFile]:
-    """Read the parts in their order, join them, and store the result under a new name."""
+def _joined(dispatch: Dispatch) -> list[RenderedFile]:
+    """Read the parts in their order and join them. Those that are gone or damaged are forgotten, to be made again."""
     found, missing = parts.of_dispatch(dispatch)
+    contents = []
+    for part in found:
+        try:
+            contents.append(_read(part))
+        except (FileNotFoundError, BadMedia):
+            parts.drop(part)
+            missing.append(part.unit)
     if missing:
-        raise PartLost(f"Parts {', '.join(missing)} are gone.")
-    stage = StageName(dispatch.stage)
-    contents = [_read(part) for part in found]
-    return {
-        file.role: store.save(dispatch.asset_pk, dispatch.dispatch_id, UNIT, file.role, file.content_type, file.content)
-        for file in registry.assemble(stage, contents)
-    }
+        raise PartLost(f"Parts {', '.join(sorted(missing))} are lost.")
+    return registry.assemble(StageName(dispatch.stage), contents)
 
 
 def _read(part: Part) -> dict[str, bytes]:
-    """Return the content of a part by role. One that is gone or damaged is forgotten: it alone is made again."""
-    content: dict[str, bytes] = {}
-    for role, kept in part.files.items():
-        file = StoredFile.from_json(kept)
-        try:
-            content[role] = store.read_whole(file)
-        except (FileNotFoundError, BadMedia) as error:
-            part.delete()
-            raise PartLost(f"Part {part.unit} is lost: {error}") from error
-    return content
+    """Return the content of a part by role."""
+    return {role: store.read_whole(StoredFile.from_json(kept)) for role, kept in part.files.items()}
 
 
 def _fail(dispatch_id: str, error: Exception) -> Ending:

@@ -47,7 +47,7 @@ def finalise_if_active(
     """
     with within():
         dispatch = locked_active(dispatch_id)
-        if dispatch is None:
+        if dispatch is None or _is_about_a_finished_job(dispatch, outcome):
             return False
         reason = None if isinstance(outcome, Cancelled) else why_not_wanted(dispatch)
         _end(dispatch, Cancelled(reason) if reason else outcome)
@@ -56,6 +56,13 @@ def finalise_if_active(
     except CapacityUnavailable:
         logger.warning("lease of dispatch %s not freed now; the next tick drops it", dispatch_id)
     return True
+
+
+def _is_about_a_finished_job(dispatch: Dispatch, outcome: Outcome) -> bool:
+    """True of an error of a job whose result counted before: its worker may die afterwards, or say it twice."""
+    if not isinstance(outcome, Failed) or outcome.job_id is None:
+        return False
+    return not dispatch.jobs.filter(job_id=outcome.job_id, status__in=Job.AT_HUB).exists()
 
 
 def _end(dispatch: Dispatch, outcome: Outcome) -> None:

@@ -40,19 +40,23 @@ def of_dispatch(dispatch: Dispatch) -> tuple[list[Part], list[str]]:
 def drop_lost(asset_pks: Sequence[int]) -> None:
     """Forget the parts of these assets whose files are gone, so that they are asked for again, alone.
 
-    Not inside a transaction: a storage may be far away. A file that cannot be looked for is taken for absent.
+    Not inside a transaction: a storage may be far away. When it cannot be asked, nothing is forgotten.
     """
     for part in Part.objects.filter(asset__in=asset_pks):
-        if not is_stored(part):
-            logger.warning("part %s of asset %s is gone from the storage", part.unit, part.asset_id)
-            part.delete()
+        try:
+            is_stored = all(store.storage().exists(name) for name in _names_of(part))
+        except OSError:
+            logger.warning("the storage cannot be asked for part %s of asset %s", part.unit, part.asset_id)
+            continue
+        if not is_stored:
+            drop(part)
 
 
-def is_stored(part: Part) -> bool:
-    try:
-        return all(store.storage().exists(name) for name in _names_of(part))
-    except OSError:
-        return False
+def drop(part: Part) -> None:
+    """Forget a part that is lost or damaged, and remove what is left of it."""
+    logger.warning("part %s of asset %s is lost", part.unit, part.asset_id)
+    part.delete()
+    remove_files(_names_of(part))
 
 
 def owns(file: StoredFile) -> bool:

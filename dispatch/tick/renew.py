@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce, Greatest, Now
 
 from dispatch.capacity.leases import Claim, sync_leases
@@ -97,16 +97,16 @@ def _expire(run: Run) -> None:
     for stage in STAGES.values():
         stalled |= Q(dispatch__stage=stage.name, last_progress__lt=now - timedelta(seconds=stage.stall_s))
     verdicts = dict.fromkeys(running.filter(stalled).values_list("dispatch__dispatch_id", flat=True), "stalled")
-    verdicts |= dict.fromkeys(_stalled_assemblies(), "stalled")
     verdicts |= dict.fromkeys(late.values_list("dispatch__dispatch_id", flat=True), "worker_timeout")
+    for dispatch_id in _without_work():
+        run.finalise(dispatch_id, Failed(Failure("part_lost", "Its jobs are done, and parts of it are gone.")))
     for dispatch_id, reason in verdicts.items():
         failure = Failure(reason, "The worker made no progress in the time it has.")
         run.finalise(dispatch_id, Failed(failure))
 
 
-def _stalled_assemblies() -> list[str]:
-    """Return dispatches whose parts nobody joins: none of their jobs is at the hub any more."""
-    stalled = Q()
-    for stage in STAGES.values():
-        stalled |= Q(stage=stage.name, assembling_at__lt=Now() - timedelta(seconds=stage.stall_s))
-    return list(Dispatch.objects.filter(stalled, status=Dispatch.Status.ACTIVE).values_list("dispatch_id", flat=True))
+def _without_work() -> list[str]:
+    """Return dispatches that nothing will end: no job of them is at the hub, and there is nothing to join."""
+    at_hub = Job.objects.filter(dispatch=OuterRef("pk"), status__in=Job.AT_HUB)
+    active = Dispatch.objects.filter(~Exists(at_hub), status=Dispatch.Status.ACTIVE, assembling_at__isnull=True)
+    return list(active.values_list("dispatch_id", flat=True))

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from generation import store
 
 CHUNK_BYTES = 256 * 1024
-ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+ONE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 class Unsatisfiable(Exception):
@@ -32,7 +32,7 @@ def send_file(request: HttpRequest, name: str, content_type: str, etag: str) -> 
         passed_on["X-Accel-Redirect"] = quote(f"{settings.ARTIFACT_ACCEL_PREFIX.rstrip('/')}/{name}")
         return _labelled(passed_on, tag)
     size = store.storage().size(name)
-    asked = request.headers.get("Range", "")
+    asked = request.headers.get("Range", "") if request.method == "GET" else ""
     # A range of another version of the file would be stitched to the wrong part.
     if request.headers.get("If-Range", tag) != tag:
         asked = ""

@@ -36,6 +36,8 @@ ABBREVIATIONS = {
 # Latin, Cyrillic, Greek, Arabic … need no look at each character.
 FIRST_WIDE_CHARACTER = "\u1100"
 LAST_WORD = re.compile(r"([^\W\d_]+)\.$")
+# Longer than any abbreviation.
+TAIL = 20
 
 
 def narration_s(text: str) -> float:
@@ -50,13 +52,13 @@ def split_sentences(paragraph: str) -> list[str]:
     """Split a paragraph into sentences; joined by single blanks they give the paragraph again (CJK: joined as is)."""
     marked = SENTENCE_END.sub(lambda match: f"{match.group(1)}\n", paragraph)
     pieces = [piece for line in marked.split("\n") for piece in WIDE_SENTENCE_END.split(line)]
-    sentences: list[str] = []
+    sentences: list[list[str]] = []
     for piece in pieces:
-        if sentences and _ends_in_abbreviation(sentences[-1]):
-            sentences[-1] = f"{sentences[-1]} {piece}"
+        if sentences and _ends_in_abbreviation(sentences[-1][-1]):
+            sentences[-1].append(piece)
         else:
-            sentences.append(piece)
-    return sentences
+            sentences.append([piece])
+    return [" ".join(sentence) for sentence in sentences]
 
 
 def split_scenes(paragraphs: Iterable[str]) -> list[str]:
@@ -119,7 +121,7 @@ def _joined(sentences: Sequence[tuple[str, bool]]) -> str:
 
 
 def _ends_in_abbreviation(sentence: str) -> bool:
-    match = LAST_WORD.search(sentence)
+    match = LAST_WORD.search(sentence[-TAIL:])
     if match is None:
         return False
     word = match.group(1)

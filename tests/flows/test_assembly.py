@@ -1,27 +1,32 @@
 """Narrations in several parts: any order, any loss, joined and published once."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from threading import Barrier, Thread
 
 import django_rq
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from dispatch.failures import Failure
 from dispatch.hubs.rq import keys
 from dispatch.models import Dispatch, Job, Part, TickLease
 from dispatch.rendering.narration.cues import from_vtt
 from dispatch.results import assemble as assembling
-from dispatch.results.accept import accept
+from dispatch.results.accept import accept, accept_error
 from dispatch.results.assemble import Ending, assemble
+from dispatch.retention import prune
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import cancel, delete, edit
 from generation.models import ArtifactFile, Asset, JournalEntry, Scene, Target
 from tests.capacity import leases
-from tests.doubles.parts import PART_S, deliver_part, heard, long_book, store_part
+from tests.doubles.parts import PART_S, SENTENCE, deliver_part, heard, long_book, store_part
+from tests.doubles.pictures import store_picture, webp
+from tests.factories.books import make_book
 from tests.flows.asking import ask, stored_files
 from tests.processes import running
 from tests.waiting import wait_until
@@ -151,7 +156,9 @@ def test_a_repeat_of_the_very_same_part_changes_nothing(dispatch):
     job = dispatch.jobs.get(unit="0001")
     files = store_part(dispatch, job)
     sent = (dispatch.dispatch_id, job.job_id, str(dispatch.build_id), files)
-    assert [accept(*sent).rejection for _ in range(3)] == [None, None, None]
+    answers = [accept(*sent) for _ in range(3)]
+    assert [answer.rejection for answer in answers] == [None, "already_finalized", "already_finalized"]
+    assert all(answer.accepted for answer in answers)
     assert (Part.objects.count(), len(stored_files())) == (1, 2)
 
 
@@ -407,3 +414,178 @@ def test_a_real_assembly_worker_that_is_killed_is_replaced_and_the_narration_com
         wait_until(ready)
     assert (audio().artifacts.count(), len(stored_files())) == (1, 2)
     assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
+
+
+def test_waiting_for_an_assembly_worker_costs_nothing_however_long(dispatch, hub):
+    deliver_all_parts(dispatch)
+    Dispatch.objects.update(assembling_at=Now() - timedelta(days=2), progress_at=Now() - timedelta(days=2))
+    for _ in range(3):
+        run_tick(hub)
+    dispatch.refresh_from_db()
+    assert (dispatch.status, audio().retries_left, len(queued())) == ("active", 10, 1)
+
+
+def test_a_joining_that_kills_its_worker_again_and_again_ends_with_a_reason(dispatch, hub, monkeypatch, empty_redis):
+    deliver_all_parts(dispatch)
+    monkeypatch.setattr(*dying("before it joins"))
+    for attempt in range(5):
+        with pytest.raises(Killed):
+            assemble(dispatch.dispatch_id)
+        run_tick(hub)
+        dispatch.refresh_from_db()
+        assert dispatch.status == "active", attempt
+    empty_redis.flushdb()
+    run_tick(hub)
+    dispatch.refresh_from_db()
+    assert (dispatch.status, dispatch.reason, audio().retries_left) == ("failed", "worker_killed", 9)
+    assert Part.objects.count() == PARTS
+
+
+def late_error(dispatch, unit):
+    job = dispatch.jobs.get(unit=unit)
+    return accept_error(dispatch.dispatch_id, job.job_id, str(dispatch.build_id), Failure("worker_killed"))
+
+
+@pytest.mark.parametrize("moment", ["others run", "assembling"])
+def test_an_error_of_a_job_whose_part_counted_changes_nothing(moment, dispatch):
+    deliver_part(dispatch, "0001")
+    if moment == "assembling":
+        for unit in units(dispatch)[1:]:
+            deliver_part(dispatch, unit)
+    assert late_error(dispatch, "0001").rejection == "already_finalized"
+    dispatch.refresh_from_db()
+    assert (dispatch.status, audio().retries_left) == ("active", 10)
+
+
+def test_an_error_and_a_result_of_the_same_job_at_once_count_once(dispatch):
+    barrier, answers = Barrier(2), []
+
+    def say(act):
+        barrier.wait()
+        answers.append(act(dispatch, "0001").rejection)
+        connection.close()
+
+    threads = [Thread(target=say, args=(act,)) for act in (late_error, deliver_part)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    dispatch.refresh_from_db()
+    assert answers.count(None) == 1
+    assert (dispatch.status == "active") == (audio().retries_left == 10) == bool(Part.objects.count())
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 5000])
+def test_a_bad_twin_of_a_part_that_counted_changes_nothing(content, dispatch):
+    deliver_part(dispatch, "0001")
+    assert deliver_part(dispatch, "0001", content).rejection == "already_finalized"
+    dispatch.refresh_from_db()
+    assert (dispatch.status, Part.objects.count(), len(stored_files())) == ("active", 1, 2)
+
+
+def test_parts_that_vanish_while_others_are_made_end_the_dispatch_and_are_asked_for_alone(dispatch, hub):
+    for unit in units(dispatch)[:-1]:
+        deliver_part(dispatch, unit)
+    Part.objects.filter(unit="0002").delete()
+    deliver_part(dispatch, "0005")
+    dispatch.refresh_from_db()
+    assert (dispatch.status, dispatch.reason) == ("failed", "part_lost")
+    Asset.objects.update(deferred_until=None)
+    run_tick(hub)
+    assert units(Dispatch.objects.get(status="active")) == ["0002"]
+
+
+def test_a_dispatch_that_nothing_would_end_is_ended_by_the_tick(dispatch, hub):
+    Job.objects.update(status="done")
+    run_tick(hub)
+    dispatch.refresh_from_db()
+    assert (dispatch.status, dispatch.reason, leases("audio")) == ("failed", "part_lost", {})
+
+
+def test_parts_that_a_dispatch_counts_on_are_not_pruned(dispatch):
+    deliver_part(dispatch, "0001")
+    Part.objects.update(created_at=Now() - timedelta(days=40))
+    with transaction.atomic():
+        assert prune()["parts"] == 0
+
+
+def test_several_damaged_parts_cost_one_retry_and_leave_no_file(dispatch):
+    deliver_all_parts(dispatch)
+    for unit in ("0001", "0003", "0005"):
+        damaged_file(Part.objects.get(unit=unit))
+    assert assemble(dispatch.dispatch_id) == Ending.PARTS_LOST
+    assert (audio().retries_left, Part.objects.count(), len(stored_files())) == (9, 2, 4)
+
+
+def test_a_storage_that_cannot_be_asked_loses_no_part(dispatch, book, actor, hub, monkeypatch):
+    deliver_part(dispatch, "0001")
+    cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
+    ask(book, actor, "audio")
+    with monkeypatch.context() as patch:
+
+        def away(*_):
+            raise OSError("the share is away")
+
+        patch.setattr(store.storage(), "exists", away)
+        run_tick(hub)
+    assert units(Dispatch.objects.get(status="active")) == ["0002", "0003", "0004", "0005"]
+
+
+def test_a_text_that_grows_at_its_end_keeps_its_first_parts(dispatch, book, actor, hub):
+    for unit in ("0001", "0002"):
+        deliver_part(dispatch, unit)
+    cancel.apply(cancel.Request(book.pk), actor)
+    run_tick(hub)
+    scene = Scene.objects.get()
+    edit.apply_text(edit.TextRequest(scene.pk, f"{scene.text} {SENTENCE * 4}"), actor)
+    ask(book, actor, "audio")
+    run_tick(hub)
+    assert units(Dispatch.objects.get(status="active")) == ["0003", "0004", "0005", "0006"]
+
+
+def foreign(name):
+    return lambda dispatch, files: {"main": replace(files["main"], name=name)}
+
+
+def beside(role, content_type):
+    return lambda dispatch, files: {**files, role: replace(files["subtitles"], role=role, content_type=content_type)}
+
+
+WRONG = {
+    "the identity of the store": foreign("store-identity"),
+    "a path": foreign("../../etc/passwd"),
+    "no name": foreign(""),
+    "another part": lambda dispatch, files: store_part(dispatch, dispatch.jobs.get(unit="0002")),
+    "another asset": foreign("999/x-0001.flac"),
+    "a page": lambda dispatch, files: {
+        **files,
+        "page": replace(files["subtitles"], role="page", content_type="text/html"),
+    },
+    "a role without an end": beside("r" * 40, "text/vtt"),
+    "a page as subtitles": lambda dispatch, files: {
+        **files,
+        "subtitles": replace(files["subtitles"], content_type="text/html"),
+    },
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_result_that_names_what_is_not_its_own_is_bad_output_and_removes_nothing_else(name, dispatch):
+    store.verify_identity()
+    job = dispatch.jobs.get(unit="0001")
+    files = WRONG[name](dispatch, store_part(dispatch, job))
+    answer = accept(dispatch.dispatch_id, job.job_id, str(dispatch.build_id), files)
+    assert answer.rejection == "bad_output"
+    assert (Part.objects.count(), audio().retries_left) == (0, 9)
+    store.verify_identity()
+
+
+def test_what_a_sender_says_of_size_and_sides_is_not_believed(actor, hub):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    dispatch = Dispatch.objects.get()
+    told = {"main": replace(store_picture(dispatch)["main"], size=-7, width=2**40, height=1, duration_ms=5)}
+    assert accept(dispatch.dispatch_id, dispatch.jobs.get().job_id, str(dispatch.build_id), told).rejection is None
+    file = ArtifactFile.objects.get()
+    assert (file.size, file.width, file.height, file.duration_ms) == (len(webp()), 64, 36, None)

@@ -58,6 +58,8 @@ def test_a_file_that_is_cut_off_is_refused(content_type, share):
         ("image/png", png(8, 500), "it is 8×500 pixels"),
         ("image/png", webp(), "it is image/webp"),
         ("text/vtt", b"<html>", "it is no WebVTT"),
+        ("text/vtt", b"WEBVTTgarbage", "it is no WebVTT"),
+        ("text/vtt", b"WEBVTT\n\n\x00", "it is no WebVTT"),
     ],
 )
 def test_the_message_says_what_is_wrong(content_type, content, why):

@@ -1,11 +1,13 @@
 """What a voice gets to read."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatch.rendering.narration.languages import language_of
 from dispatch.rendering.narration.speech import PART_S, PIECE_CHARACTERS, TOKEN_CHARACTERS, clean, parts_of, pieces_of
+from generation.importing.languages import language_of
 from generation.importing.splitting import narration_s
 
 GERMAN = (
@@ -29,6 +31,12 @@ def texts(text):
         ("If a < b and c > d then e.", ["If a < b and c > d then e."]),
         ("He came. She went.\n\nNight.", ["He came.", "She went.", "Night."]),
         ("* * *\n\nMorning.", ["Morning."]),
+        ("won\u00adder\u200bful\u202e", ["wonderful"]),
+        ("<script>alert('x')</script>Text.<!-- a note -->", ["Text."]),
+        ("请看https://example.com/页面，然后走。", ["请看 页面，然后走。"]),
+        ("Look at www.foo.com(and then the rest).", ["Look at (and then the rest)."]),
+        ("½ of it, 5²", ["1⁄2 of it, 52"]),
+        ("1" * 18, ["1111 1111 1111 1111 11"]),
     ],
 )
 def test_what_nobody_would_read_aloud_is_left_out(text, spoken):
@@ -53,6 +61,15 @@ def test_every_letter_is_spoken_once_and_in_order(text):
     spoken = "".join("".join(piece.split()) for piece in texts(text))
     written = "".join(clean(text).split())
     assert [letter for letter in spoken if letter.isalnum()] == [letter for letter in written if letter.isalnum()]
+
+
+@pytest.mark.parametrize(
+    "text", ["No. 1, " * 30_000, "Mr. " * 50_000, "a." * 100_000, "1" * 200_000, "\u00ad" * 200_000]
+)
+def test_a_long_odd_text_is_cut_in_time_that_grows_with_its_length(text):
+    began = time.process_time()
+    pieces_of(text)
+    assert time.process_time() - began < 10
 
 
 @given(st.lists(st.sampled_from(["A short one.", "Words and words " * 12 + ".", "\n\n", "Naïve café?"]), max_size=60))

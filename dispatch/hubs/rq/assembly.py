@@ -3,10 +3,11 @@
 import redis
 
 from dispatch.guards import forbid_open_transaction
-from dispatch.hubs.base import HubUnavailable
+from dispatch.hubs.base import HubUnavailable, Life
 
 from . import keys
-from .queues import enqueue_once
+from .queues import connection, enqueue_once
+from .registers import read_registers
 
 JOB_FUNCTION = "dispatch.worker.assemble"
 # Joining an hour of sound takes a minute.
@@ -28,3 +29,12 @@ def ensure_queued(dispatch_id: str) -> bool:
         )
     except redis.RedisError as error:
         raise HubUnavailable(str(error)) from error
+
+
+def life(dispatch_id: str) -> Life:
+    """Say how the joining of a dispatch lives; unknown when the queue cannot be asked."""
+    forbid_open_transaction("The queue")
+    try:
+        return read_registers(connection(), [keys.ASSEMBLY]).life(f"assemble-{dispatch_id}")
+    except redis.RedisError:
+        return Life.UNKNOWN

@@ -7,10 +7,10 @@ import numpy as np
 
 from dispatch.failures import BadOutput, NothingToRender
 from dispatch.rendering.tools import RenderedFile, Tools
+from generation.importing.languages import language_of
 
 from . import cues, sound
 from .cues import Cue
-from .languages import language_of
 from .sound import PARAGRAPH_PAUSE_S, SENTENCE_PAUSE_S, Spoken
 from .speaking import Samples, speak
 from .speech import pieces_of
@@ -32,8 +32,9 @@ def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     pieces = pieces_of(str(part["text"]))
     if not pieces:
         raise NothingToRender("The scene has no words to speak.")
-    language = language_of(str(part["text"]), str(envelope["book"]["language"]))
-    chosen = voice_for(language, str(voice["name"]))
+    # All parts of a scene are read in its language; a part in another script is read by a voice of that.
+    language = language_of(str(part["text"]), str(envelope["language"]))
+    chosen = voice_for(language, str(voice["name"]) if language == envelope["language"] else "")
     rate, spoken = speak(chosen, [piece.text for piece in pieces], int(voice["speed_percent"]))
     tools.progress(SPOKEN)
     _require_sound(np.concatenate(spoken), language)

@@ -14,13 +14,19 @@ TOKEN_CHARACTERS = 40
 # Longer scenes are spoken in several parts. Imported scenes have at most 60 s.
 PART_S = 80.0
 
+CODE = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+ADDRESS = re.compile(r"(?:https?://|www\.)[A-Za-z0-9._~:/?#@!$&*+,;=%-]*[A-Za-z0-9/]", re.IGNORECASE)
+# Engines read a number digit by digit from here on, and one dies of it.
+LONG_NUMBER = re.compile(r"\d{16,}")
+DIGITS_AT_ONCE = 4
 PARAGRAPH = re.compile(r"\n\s*\n")
 CLAUSE_END = re.compile(r"(?<=[,;:—–，；：、।])\s*")
 LONG_TOKEN = re.compile(rf"\S{{{TOKEN_CHARACTERS + 1},}}")
 # Half of a surrogate pair, control characters and private signs: nothing that a voice or a subtitle could use.
 UNSPOKEN = {"Cc", "Cs", "Co", "Cn"}
+# Soft hyphens, blanks of no width and marks of direction are inside words; these two are letters to some scripts.
+JOINERS = {"\u200c", "\u200d"}
 
 
 @dataclass(frozen=True)
@@ -32,11 +38,23 @@ class Piece:
 
 
 def clean(text: str) -> str:
-    """Return the text without tags, web addresses and unprintable characters; paragraphs stay."""
-    text = ADDRESS.sub(" ", TAG.sub(" ", unescape(text)))
-    return "".join(
-        character if character == "\n" or unicodedata.category(character) not in UNSPOKEN else " " for character in text
-    )
+    """Return the text without mark-up, web addresses and unprintable characters; paragraphs stay."""
+    text = ADDRESS.sub(" ", TAG.sub(" ", unescape(CODE.sub(" ", text))))
+    return LONG_NUMBER.sub(_spaced, "".join(map(_printable, text)))
+
+
+def _printable(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "No":  # ½ and ⑶ are numbers to read, spelled as such
+        return unicodedata.normalize("NFKC", character)
+    if category == "Cf":
+        return character if character in JOINERS else ""
+    return " " if category in UNSPOKEN and character != "\n" else character
+
+
+def _spaced(match: re.Match[str]) -> str:
+    digits = match.group()
+    return " ".join(digits[start : start + DIGITS_AT_ONCE] for start in range(0, len(digits), DIGITS_AT_ONCE))
 
 
 def has_words(text: str) -> bool:

@@ -5,6 +5,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from dispatch.failures import BadOutput
@@ -18,6 +19,8 @@ from .planes import planes_of
 from .profiles import PROFILES
 from .title import Title
 
+LARGEST_SIDE_PX, SMALLEST_SIDE_PX = 2560, 270
+PAPER = (250, 246, 236)
 # A scene that nobody reads is shown about as long as reading takes.
 SHORTEST_SILENT_S, LONGEST_SILENT_S = 6.0, 60.0
 
@@ -48,13 +51,29 @@ def _art(content: bytes, ratio: float) -> Image.Image:
     """Return the picture cropped to the ratio of the video, never stretched, with sides of whole chroma pixels."""
     try:
         with Image.open(io.BytesIO(content)) as picture:
-            art = picture.convert("RGB")
+            # A camera never needs more; a huge picture as it is would take gigabytes.
+            picture.thumbnail((LARGEST_SIDE_PX, LARGEST_SIDE_PX))
+            art = _coloured(picture)
     except Exception as error:  # a decoder fed with anything raises anything
         raise BadOutput(f"The picture of the scene does not decode: {error}") from error
+    if min(art.size) < SMALLEST_SIDE_PX:
+        scale = SMALLEST_SIDE_PX / min(art.size)
+        art = art.resize((round(art.width * scale), round(art.height * scale)))
     width = min(art.width, round(art.height * ratio)) // 4 * 4
     height = min(art.height, round(width / ratio)) // 4 * 4
     left, top = (art.width - width) // 2, (art.height - height) // 2
     return art.crop((left, top, left + width, top + height))
+
+
+def _coloured(picture: Image.Image) -> Image.Image:
+    """Return any picture as RGB: 16 bits of grey keep their range, and what is transparent shows paper."""
+    if picture.mode.startswith("I"):
+        grey = np.asarray(picture, np.float32)
+        return Image.fromarray((grey / max(255.0, float(grey.max())) * 255).astype(np.uint8), "L").convert("RGB")
+    if picture.has_transparency_data:
+        paper = Image.new("RGBA", picture.size, (*PAPER, 255))
+        return Image.alpha_composite(paper, picture.convert("RGBA")).convert("RGB")
+    return picture.convert("RGB")
 
 
 def _narration(inputs: Mapping[str, Any], tools: Tools) -> Narration | None:

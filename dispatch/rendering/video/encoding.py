@@ -1,8 +1,10 @@
 """Frames and narration into one MP4 that begins to play before it is loaded."""
 
 import math
+import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -48,10 +50,8 @@ def encode(
 ) -> bytes:
     """Return the MP4. One frame is in memory at a time; the sound is padded to whole frames."""
     frames = max(1, math.ceil(length_s * profile.frames_per_second))
-    # FFmpeg moves the index to the front in a second pass over the file: it needs a real one.
-    with tempfile.TemporaryDirectory(prefix="animastor-video-") as directory:
-        path = Path(directory) / "video.mp4"
-        with av.open(str(path), "w", options={"movflags": "+faststart"}) as container:
+    with _scratch_file() as path:
+        with av.open(path, "w", format="mp4", options={"movflags": "+faststart"}) as container:
             film = _film_stream(container, profile)
             voice = _Voice(container, narration, frames / profile.frames_per_second) if narration else None
             for number in range(frames):
@@ -68,7 +68,22 @@ def encode(
             if voice:
                 voice.write_until(math.inf)
                 voice.end()
-        return path.read_bytes()
+        return Path(path).read_bytes()
+
+
+@contextmanager
+def _scratch_file() -> Iterator[str]:
+    """Give the name of a file for a while: FFmpeg moves the index to the front in a second pass and needs a real one.
+
+    On Linux it has no name in any folder, so that nothing is left of it when the process is killed.
+    """
+    with tempfile.TemporaryFile() as file:
+        kept = f"/proc/self/fd/{file.fileno()}"
+        if os.path.exists(kept):
+            yield kept
+            return
+    with tempfile.TemporaryDirectory(prefix="animastor-video-") as directory:
+        yield str(Path(directory) / "video.mp4")
 
 
 def _film_stream(container: OutputContainer, profile: Profile) -> VideoStream:

@@ -3,8 +3,6 @@
 import unicodedata
 from collections import Counter
 
-from .speech import has_words
-
 # Detection needs some text to be right.
 DETECTABLE_CHARACTERS = 200
 DEFAULT = "en"
@@ -55,7 +53,7 @@ def dominant_script(text: str) -> str:
         if character.isalpha():
             counted[unicodedata.name(character, "UNKNOWN").split()[0].split("-")[0]] += 1
     if not counted:
-        return "LATIN" if has_words(text) else "UNKNOWN"
+        return "LATIN" if any(map(str.isalnum, text)) else "UNKNOWN"
     if KANA & counted.keys() and counted.most_common(1)[0][0] in {"CJK", *KANA}:
         return "HIRAGANA"
     return counted.most_common(1)[0][0]
