@@ -153,6 +153,7 @@ REST_FRAMEWORK = {
 ANIMASTOR: dict[str, Any] = {
     "tick_interval": timedelta(seconds=env_int("ANIMASTOR_TICK_INTERVAL_S", 5)),
     "hub": env_str("ANIMASTOR_HUB", "rq"),
+    "video_profile": env_str("ANIMASTOR_VIDEO_PROFILE", "standard"),
 }
 
 SESSION_COOKIE_HTTPONLY = True

@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, register
 from generation.stages import STAGES
 
 from .config import config
+from .rendering.video.profiles import PROFILES
 
 HUB_FLOOR_S = 600  # a GPU hub never uses a shorter job timeout
 
@@ -35,6 +36,11 @@ def _rules() -> Iterable[tuple[bool, str, str]]:
         3 * numbers.tick_interval < numbers.tick_lease,
         "3 × tick_interval < tick_lease does not hold.",
         ("dispatch.E003"),
+    )
+    yield (
+        numbers.video_profile in PROFILES,
+        f"There is no video profile {numbers.video_profile!r}. Profiles are {', '.join(PROFILES)}.",
+        "dispatch.E006",
     )
     for stage in STAGES.values():
         yield (

@@ -57,7 +57,7 @@ def start(home: Path, *arguments: str, **extra: str) -> "subprocess.Popen[str]":
 
 def run(home: Path, *arguments: str, **extra: str) -> tuple[int, str, str]:
     process = start(home, *arguments, **extra)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=480)
     return process.returncode, out, err
 
 
@@ -67,19 +67,29 @@ def both_stopped(home: Path) -> bool:
 
 
 def test_demo_once_renders_the_sample_and_a_second_run_finds_it_ready(home):
-    code, out, err = run(home, "demo", "--once", "--json")
+    code, out, err = run(home, "demo", "--once", "--json", ANIMASTOR_VIDEO_PROFILE="draft")
     assert code == 0, err
     (line,) = out.splitlines()
     told = json.loads(line)
-    assert told["stages"] == {"image": {"ready": told["scenes"]}}
+    assert told["stages"] == {stage: {"ready": told["scenes"]} for stage in ("audio", "image", "video")}
     assert told["scenes"] > 5
-    pictures = list(Path(told["artifacts"]).glob("*/*.webp"))
-    assert len(pictures) == 2 * told["scenes"]
+
+    def files() -> dict[str, list[Path]]:
+        return {kind: sorted(Path(told["artifacts"]).glob(f"*/*.{kind}")) for kind in ("mp3", "webp", "mp4", "vtt")}
+
+    made = files()
+    scenes = told["scenes"]
+    # The card comes beside the picture; narration and video have their subtitles each.
+    assert {kind: len(paths) for kind, paths in made.items()} == {
+        "mp3": scenes,
+        "webp": 2 * scenes,
+        "mp4": scenes,
+        "vtt": 2 * scenes,
+    }
     wait_until(lambda: both_stopped(home))
     code, out, _ = run(home, "demo", "--once", "--json")
-    again = json.loads(out)
-    assert (code, again["scenes"]) == (0, told["scenes"])
-    assert list(Path(told["artifacts"]).glob("*/*.webp")) == pictures
+    assert (code, json.loads(out)["scenes"]) == (0, scenes)
+    assert files() == made
 
 
 def lines_until(process: "subprocess.Popen[str]", wanted: str) -> list[str]:
@@ -106,7 +116,8 @@ def test_the_demo_serves_takes_the_next_free_port_and_ends_everything_it_started
             assert "Animastor" in page.read().decode()
         children = psutil.Process(demo.pid).children(recursive=True)
         names = {" ".join(child.cmdline()[1:4]) for child in children if "manage.py" in child.cmdline()}
-        assert {"manage.py tick --loop", "manage.py rqworker gpu-image"} <= names
+        assert {f"manage.py rqworker {queue}" for queue in ("gpu-audio", "gpu-image", "gpu-video", "assembly")} <= names
+        assert "manage.py tick --loop" in names
         # As a shell starts a background job: SIGINT ignored until the program asks for it.
         demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=60)

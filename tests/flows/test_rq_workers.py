@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 
 import django_rq
 import psutil
@@ -14,14 +13,17 @@ from rq.serializers import JSONSerializer, PickleSerializer
 from dispatch.hubs.rq import keys
 from dispatch.hubs.rq.hub import RqHub
 from dispatch.models import Dispatch, Job
+from dispatch.rendering.registry import RENDERERS
 from dispatch.results.mailbox import collect
 from dispatch.tick import run_tick
+from dispatch.worker import Worker
 from generation import store
 from generation.commands import cancel, regenerate
 from generation.lifecycle import State
 from generation.models import ArtifactFile, Asset, Target, Task
+from generation.stages import StageName
 from tests.factories.books import images_of, make_book
-from tests.processes import running, worker
+from tests.processes import worker
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -198,8 +200,10 @@ def test_a_job_that_an_emptied_redis_lost_is_sent_again_free_of_charge(actor, em
     assert images_of(book)[0].retries_left == 10
 
 
-def test_a_worker_for_a_stage_that_nothing_renders_does_not_start():
-    with running(["manage.py", "rqworker", "gpu-audio"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        assert process.wait(timeout=60) == 1
-        assert b"Nothing here renders audio" in process.stderr.read()
+def test_a_worker_for_a_stage_that_nothing_renders_does_not_start(monkeypatch):
+    monkeypatch.delitem(RENDERERS, StageName.AUDIO)
+    client = django_rq.get_connection("gpu-audio")
+    idle = Worker([Queue("gpu-audio", connection=client, serializer=JSONSerializer)], connection=client)
+    with pytest.raises(SystemExit, match="Nothing here renders audio"):
+        idle.work(burst=True)
     assert RqHub().workers()["audio"] == 0

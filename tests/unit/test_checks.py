@@ -12,6 +12,7 @@ from dispatch.checks import check_numbers
         ({"fenced_deferral": timedelta(seconds=60)}, "dispatch.E001"),
         ({"worker_beat_ttl": timedelta(seconds=60)}, "dispatch.E002"),
         ({"tick_interval": timedelta(seconds=10)}, "dispatch.E003"),
+        ({"video_profile": "cinema"}, "dispatch.E006"),
     ],
 )
 def test_numbers_that_contradict_each_other_stop_the_start(settings, tunables, code):
