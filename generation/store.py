@@ -1,6 +1,7 @@
 """Artifact files: names that are never reused, on any Django storage, validated by content before they count."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
@@ -14,6 +15,8 @@ from .models import Artifact, ArtifactFile, StoreIdentity
 from .stages import Stage
 
 IDENTITY_FILE = "store-identity"
+# What `save` calls the file of a result: asset, dispatch, unit.
+RESULT_NAME = re.compile(r"\d+/[0-9a-f]{32}-[^/]+")
 # Shorter is a broken encoder's output, whatever the format.
 SMALLEST_FILE_BYTES = 100
 EXTENSIONS = {

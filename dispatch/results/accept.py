@@ -1,6 +1,5 @@
 """Results as they come in, from workers, callbacks and mailboxes alike."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +65,7 @@ def accept(dispatch_id: str, job_id: str, build_id: str, files: Mapping[str, Sto
     else:
         rejection = _count(found, files)
     if rejection is not None:
-        _remove_unowned(dispatch_id, files)
+        _remove_unowned(files)
     return Answer(rejection)
 
 
@@ -177,11 +176,10 @@ def _note_part(dispatch: Dispatch) -> tuple[bool, Failure | None]:
     return False, Failure("part_lost", f"Parts {', '.join(missing)} were there when it began, and are gone.")
 
 
-def _remove_unowned(dispatch_id: str, files: Mapping[str, StoredFile]) -> None:
-    """Remove files of a result that does not count; those of others, and those that count already, stay."""
-    ours = re.compile(rf"\d+/{re.escape(dispatch_id)}-") if dispatch_id else None
+def _remove_unowned(files: Mapping[str, StoredFile]) -> None:
+    """Remove files of a result that does not count; what counts already stays, and what no worker of ours names."""
     parts.remove_files(
         file.name
         for file in files.values()
-        if ours and ours.match(file.name) and not store.is_owned(file.name) and not parts.owns(file)
+        if store.RESULT_NAME.fullmatch(file.name) and not store.is_owned(file.name) and not parts.owns(file)
     )
