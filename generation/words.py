@@ -90,7 +90,7 @@ def progress(asset: Asset) -> str:
 def why(asset: Asset) -> str:
     """Return what keeps the asset from being made, as far as its own row tells."""
     if asset.state == State.FAILED:
-        return f"{asset.failure_reason.replace('_', ' ')}: {asset.failure_message}"
+        return asset.failure_message or asset.failure_reason.replace("_", " ")
     if asset.state == State.PENDING and asset.deferred_until and asset.deferred_until > timezone.now():
         return f"{asset.deferral_reason.replace('_', ' ')}, waits until {asset.deferred_until:%H:%M:%S}"
     return "–"

@@ -54,7 +54,7 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
         changelist.result_list = books
         return changelist
 
-    @admin.display(description="")
+    @admin.display(description="Cover")
     def front(self, book: Book) -> SafeString | str:
         if not book.cover:
             return ""
@@ -76,6 +76,9 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
     @admin.display(description="Needs attention")
     def attention(self, book: Any) -> str:
         told = [*book.pauses, *(_words(reason) for reason in book.blocked_reasons)]
+        for stage, states in book.progress.items():
+            if states[State.FAILED]:
+                told.append(f"{words.of_stage(stage, states[State.FAILED])} failed; {FILES[stage]} says why.")
         if book.unjoined:
             waiting = words.amount(book.unjoined, "narration")
             told.append(f"{waiting} wait to be joined. Start a worker with manage.py rqworker assembly.")

@@ -1,5 +1,6 @@
 """The processes of a demonstration, started together and ended together."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import psutil
 from django.conf import settings
 
 from animastor_site.embedded.children import die_with_parent
 
-# A worker finishes the picture it is drawing.
-PATIENCE_S = 15.0
+# A worker finishes the picture it is drawing; a video would take too long.
+PATIENCE_S = 5.0
 POLL_S = 0.1
 
 
@@ -55,18 +57,31 @@ class Processes:
         return [child for child in self.children if child.process.poll() is not None]
 
     def stop(self) -> None:
-        """Ask all to end, wait, then kill what is left, newest first."""
+        """Ask all to end, wait, then kill: first what workers render, so that they can say so and give it back."""
         for child in reversed(self.children):
             if child.process.poll() is None:
                 child.process.terminate()
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline and len(self.ended()) < len(self.children):
-            time.sleep(POLL_S)
+        self._wait()
+        for child in self.children:
+            if child.process.poll() is None:
+                _kill_children(child.process.pid)
+        self._wait()
         for child in self.children:
             if child.process.poll() is None:
                 os.killpg(child.process.pid, signal.SIGKILL)
             child.process.wait()
         self.children.clear()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and len(self.ended()) < len(self.children):
+            time.sleep(POLL_S)
+
+
+def _kill_children(pid: int) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for horse in psutil.Process(pid).children():
+            horse.kill()
 
 
 def log_tail(path: Path, lines: int = 15) -> str:

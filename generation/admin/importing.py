@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from generation import store
+from generation import store, words
 from generation.exceptions import ImportRefused
 from generation.importing.files import read_file
 from generation.importing.parsed import ParsedBook, ParsedChapter
@@ -79,6 +79,7 @@ class ImportingAdmin:
             return self._page(request, UploadForm())
         if not form.is_valid():
             return self._page(request, form)
+        parsed = None
         try:
             parsed = read_file(content, upload["filename"], form.cleaned_data["encoding"] or None)
             if "confirmed" not in request.POST:
@@ -86,7 +87,7 @@ class ImportingAdmin:
             book = import_book(parsed, form.cleaned_data["key"], cast(User, request.user).get_username())
         except ImportRefused as error:
             form.add_error(None, str(error))
-            return self._page(request, form)
+            return self._page(request, form, parsed)
         store.storage().delete(upload["name"])
         self.message_user(request, f"{book.title} was imported. Nothing is generated yet.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:generation_book_changelist"))
@@ -117,8 +118,9 @@ class ImportingAdmin:
             "parsed": parsed,
             "chapters": chapters[:SHOWN_CHAPTERS],
             "more": max(0, len(chapters) - SHOWN_CHAPTERS),
-            "scenes": sum(chapter.scenes for chapter in chapters),
-            "minutes": round(sum(chapter.minutes for chapter in chapters)),
+            "scenes": words.amount(sum(chapter.scenes for chapter in chapters), "scene"),
+            "chapters_found": words.amount(len(chapters), "chapter"),
+            "minutes": f"{sum(chapter.minutes for chapter in chapters):.1f}",
         }
         return TemplateResponse(request, "admin/generation/book/import.html", context)
 

@@ -1,7 +1,5 @@
 """Put a parsed book into the record: rows for chapters, scenes, and one asset per scene and stage. Starts nothing."""
 
-from itertools import chain, islice
-
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
@@ -11,12 +9,10 @@ from generation.models import Asset, Book, Chapter, Scene
 from generation.models.books import validate_key, words_in
 from generation.stages import STAGES
 
-from .languages import DETECTABLE_CHARACTERS, language_of
 from .parsed import ParsedBook
 from .splitting import split_scenes
 
 BATCH = 2000
-SAMPLE_PARAGRAPHS = 40
 
 
 def import_book(parsed: ParsedBook, key: str, actor: str = "manage.py") -> Book:
@@ -28,12 +24,11 @@ def import_book(parsed: ParsedBook, key: str, actor: str = "manage.py") -> Book:
         validate_key(key)
     except ValidationError as error:
         raise ImportRefused(" ".join(error.messages)) from error
-    language = parsed.language or _detected(parsed)
     cover = covers.save(parsed.cover)
     try:
         with transaction.atomic():
             book = Book.objects.create(
-                key=key, title=parsed.title, author=parsed.author, language=language, cover=cover
+                key=key, title=parsed.title, author=parsed.author, language=parsed.language, cover=cover
             )
             _create_scenes(book, parsed)
             journal.record("imported", book, actor=actor)
@@ -44,12 +39,6 @@ def import_book(parsed: ParsedBook, key: str, actor: str = "manage.py") -> Book:
             raise ImportRefused(f"There is already a book with the key {key!r}.") from None
         raise
     return book
-
-
-def _detected(parsed: ParsedBook) -> str:
-    """Return the language of a book that does not say it, empty when its text is too short to tell."""
-    sample = " ".join(islice(chain.from_iterable(chapter.paragraphs for chapter in parsed.chapters), SAMPLE_PARAGRAPHS))
-    return language_of(sample, "") if len(sample) >= DETECTABLE_CHARACTERS else ""
 
 
 def _create_scenes(book: Book, parsed: ParsedBook) -> None:

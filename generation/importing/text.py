@@ -49,7 +49,7 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
     if "\x00" in text:
         raise ImportRefused("The file contains NUL characters; it is not a text file.")
     if not _is_text(text):
-        raise ImportRefused(f"Read as {used}, the file contains half characters. Name its encoding with --encoding.")
+        raise ImportRefused(f"Read as {used}, the file contains half characters. Name its encoding.")
     header, body = _split_header(text.replace("\r\n", "\n").replace("\r", "\n"))
     chapters = _chapters(_paragraphs(body))
     if not chapters:
@@ -86,7 +86,7 @@ def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
         pass
     best = from_bytes(data).best()
     if best is None:
-        raise ImportRefused("The encoding of the file is not recognised. Name it with --encoding.")
+        raise ImportRefused("The encoding of the file is not recognised, or it is no text. Name its encoding.")
     return _decode_as(data, best.encoding)
 
 

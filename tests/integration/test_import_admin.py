@@ -49,7 +49,7 @@ def test_an_upload_shows_chapters_and_scenes_and_saves_no_row(admin_client):
     before = snapshot()
     page = text_of(upload(admin_client, whale()))
     assert "The Whale by Herman Melville. Language: en." in page
-    assert "2 chapters, 3 scenes, about 2 minutes" in page
+    assert "2 chapters, 3 scenes, about 1.5 minutes" in page
     assert "1 · Loomings" in page
     assert "Nothing is saved yet." in page
     assert snapshot() == before
@@ -76,6 +76,11 @@ def test_a_text_that_is_misread_is_read_again_in_another_encoding_before_it_is_s
     assert not Book.objects.exists()
     confirm(admin_client, again, key="дорога", encoding="cp1251", confirmed="yes")
     assert "Наступил вечер." in Book.objects.get().scenes.get().text
+
+
+def test_a_text_that_does_not_say_its_language_is_looked_at(admin_client):
+    text = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett verwandelt. " * 3
+    assert "Language: de." in text_of(upload(admin_client, text.encode(), "samsa.txt"))
 
 
 @pytest.mark.parametrize(
@@ -114,6 +119,7 @@ def test_a_key_that_is_taken_is_refused_and_the_upload_stays(admin_client):
     shown = upload(admin_client, whale())
     refused = confirm(admin_client, shown, confirmed="yes")
     assert "There is already a book with the key" in text_of(refused)
+    assert "1 · Loomings" in text_of(refused)
     confirm(admin_client, refused, key="another", confirmed="yes")
     assert set(Book.objects.values_list("key", flat=True)) == {"whale", "another"}
 

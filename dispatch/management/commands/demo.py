@@ -67,7 +67,7 @@ class Command(BaseCommand):
             else:
                 self._serve(processes, options["port"])
         except KeyboardInterrupt:
-            self._say("Stopping.")
+            self._say("Stopping. What is being rendered is given back and goes on at the next start.")
         finally:
             processes.stop()
             if hold is not None:

@@ -48,7 +48,7 @@ def voice_for(language: str, wanted: str = "") -> Voice:
     """
     known = [voice for voice in voices_of(language) if is_installed(voice.engine)]
     if not known:
-        raise NoVoice(f"no voice for language {language}")
+        raise NoVoice(f"no voice for language {language}; requirements-espeak.txt adds some hundred languages")
     if not wanted:
         return known[0]
     for voice in known:
