@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 LENGTH_S = 30
 CONTENT = {
     "audio": ("audio/mpeg", lambda: sound.encode_mp3(tone(LENGTH_S), RATE)),
-    "video": ("video/mp4", lambda: mp4(LENGTH_S, 640, 360)),
+    "video": ("video/mp4", lambda: mp4(LENGTH_S, 960, 540)),
 }
 # Where Chromium draws what is clicked on, from the middle of the player, in pixels.
 PLAY = {"audio": (-123, 0), "video": (-120, 33)}
@@ -42,12 +42,13 @@ def publish(stage) -> Asset:
 
 
 # Enough to play, not to load what lies before the middle while a click waits for it.
-BYTES_PER_SECOND = 3_000_000
-PATIENCE_S = 6
+BYTES_PER_SECOND = 4_500_000
+PATIENCE_S = 30
+SEEKING_S = 8
 
 
-def until(browser, script, *arguments):
-    return WebDriverWait(browser, PATIENCE_S).until(lambda it: it.execute_script(f"return {script}", *arguments))
+def until(browser, script, *arguments, within=PATIENCE_S):
+    return WebDriverWait(browser, within).until(lambda it: it.execute_script(f"return {script}", *arguments))
 
 
 def click(browser, player, place) -> None:
@@ -74,7 +75,7 @@ def test_seeking_a_video_by_a_click_plays_on_from_there(signed_in, live_server):
     click(signed_in, player, MIDDLE_OF_THE_LINE)
     until(signed_in, "arguments[0].currentTime > 10", player)
     assert 13 < player.get_property("currentTime") < 20
-    until(signed_in, "!arguments[0].seeking && !arguments[0].paused", player)
+    until(signed_in, "!arguments[0].seeking && !arguments[0].paused", player, within=SEEKING_S)
     cues = until(signed_in, "arguments[0].textTracks[0].cues && arguments[0].textTracks[0].cues.length", player)
     assert cues == 1
     assert player.get_property("error") is None
