@@ -2,6 +2,7 @@
 
 import io
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -73,3 +74,15 @@ def test_sides_and_length_are_measured():
     measured = media.measure("audio/mpeg", mp3())
     assert abs(measured.duration_ms - 1000) < 60
     assert media.measure("video/mp4", b"nothing") == media.Measures()
+
+
+def test_a_film_that_browsers_do_not_play_is_refused():
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        film = container.add_stream("mpeg4", rate=5)
+        film.width, film.height, film.pix_fmt = 64, 36, "yuv420p"
+        for _ in range(5):
+            container.mux(film.encode(av.VideoFrame.from_ndarray(np.zeros((54, 64), np.uint8), format="yuv420p")))
+        container.mux(film.encode(None))
+    with pytest.raises(BadMedia, match="browsers do not play"):
+        media.validate("file", "video/mp4", buffer.getvalue())

@@ -1,11 +1,14 @@
 """What a voice gets to read."""
 
+import io
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dispatch.rendering import voice_engine
+from dispatch.rendering.narration.speaking import _pieces
 from dispatch.rendering.narration.speech import PART_S, PIECE_CHARACTERS, TOKEN_CHARACTERS, clean, parts_of, pieces_of
 from generation.importing.languages import language_of
 from generation.importing.splitting import narration_s
@@ -101,3 +104,17 @@ def test_parts_hold_all_pieces_in_order_and_none_is_too_long(sentences):
 )
 def test_the_language_is_the_books_unless_its_letters_say_otherwise(text, book, language):
     assert language_of(text, book) == language
+
+
+def test_a_sentence_the_engine_cannot_read_is_mute_and_the_others_are_heard(monkeypatch, capsysbinary):
+    def speak(text):
+        if text == "bad":
+            raise ValueError("no such sound")
+        return b"\x01\x00" * 10
+
+    monkeypatch.setitem(voice_engine.ENGINES, "test", lambda voice, speed: (16_000, speak))
+    monkeypatch.setattr("sys.stdin", io.StringIO('["good", "bad", "good"]'))
+    monkeypatch.setattr(voice_engine, "die_with_parent", lambda pid: None)
+    voice_engine.main("test", "", "100", "1")
+    spoken = [len(samples) for _, samples in _pieces(capsysbinary.readouterr().out)]
+    assert spoken == [10, 0, 10]

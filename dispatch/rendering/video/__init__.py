@@ -29,7 +29,7 @@ def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     """Return `main`, an MP4 with H.264 and, if there is a narration, AAC of its length, and `subtitles` as WebVTT.
 
     Without a narration among its inputs the video has no sound track: it is silent by declaration.
-    Raises BadOutput when an input does not decode, FileNotFoundError when one is gone.
+    Raises BadOutput when an input does not decode, and what `tools.read` raises when one is gone.
     """
     inputs, profile = envelope["inputs"], PROFILES[envelope["profile"]]
     art = _art(tools.read(inputs["image"]["main"]), profile.width / profile.height)
@@ -69,7 +69,8 @@ def _coloured(picture: Image.Image) -> Image.Image:
     """Return any picture as RGB: 16 bits of grey keep their range, and what is transparent shows paper."""
     if picture.mode.startswith("I"):
         grey = np.asarray(picture, np.float32)
-        return Image.fromarray((grey / max(255.0, float(grey.max())) * 255).astype(np.uint8), "L").convert("RGB")
+        white = 255 if grey.max() <= 255 else max(65_535.0, float(grey.max()))
+        return Image.fromarray((grey / white * 255).astype(np.uint8), "L").convert("RGB")
     if picture.has_transparency_data:
         paper = Image.new("RGBA", picture.size, (*PAPER, 255))
         return Image.alpha_composite(paper, picture.convert("RGBA")).convert("RGB")
