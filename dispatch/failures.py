@@ -120,7 +120,9 @@ class Failure:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Classify an exception that ended a render."""
+    """Classify an exception that ended a render. Time that ran out inside a decoder is no fault of what it decoded."""
+    if isinstance(error.__cause__, JobTimeoutException):
+        error = error.__cause__
     message = f"{type(error).__name__}: {error}"
     if isinstance(error, RenderError):
         return Failure(error.reason, str(error))

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from dispatch import worker
 from dispatch.failures import Failure
 from dispatch.hubs.rq import keys
 from dispatch.models import Dispatch, Job, Part, TickLease
@@ -589,3 +590,25 @@ def test_what_a_sender_says_of_size_and_sides_is_not_believed(actor, hub):
     assert accept(dispatch.dispatch_id, dispatch.jobs.get().job_id, str(dispatch.build_id), told).rejection is None
     file = ArtifactFile.objects.get()
     assert (file.size, file.width, file.height, file.duration_ms) == (len(webp()), 64, 36, None)
+
+
+@pytest.mark.parametrize("who", ["a worker", "the joining"])
+def test_a_file_stored_before_the_next_could_not_be_is_removed(who, dispatch, monkeypatch):
+    if who == "the joining":
+        deliver_all_parts(dispatch)
+    before, save, saved = stored_files(), store.save, []
+
+    def full(*args):
+        if saved:
+            raise OSError("no space left on device")
+        saved.append(save(*args))
+        return saved[0]
+
+    monkeypatch.setattr(store, "save", full)
+    if who == "the joining":
+        assert assemble(dispatch.dispatch_id) == Ending.FAILED
+    else:
+        worker.render(dispatch.dispatch_id, dispatch.jobs.get(unit="0001").job_id)
+    dispatch.refresh_from_db()
+    assert (len(saved), dispatch.reason) == (1, "storage_failed")
+    assert stored_files() == before

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 from rq.timeouts import JobTimeoutException
 
 import dispatch.rendering.illustration  # noqa: F401 - defines errors of its own
-from dispatch.failures import CAUSES, EXCEPTIONS, MESSAGES, FailureType, RenderError, failure_from, failure_of
+from dispatch.failures import (
+    CAUSES,
+    EXCEPTIONS,
+    MESSAGES,
+    BadOutput,
+    FailureType,
+    RenderError,
+    failure_from,
+    failure_of,
+)
 
 
 def subclasses(kind):
@@ -70,3 +79,14 @@ def test_any_text_is_a_failure_that_can_be_stored(reason, message):
 
 def test_a_reason_that_is_known_needs_no_message():
     assert failure_from("orphaned_task").type == FailureType.INFRASTRUCTURE
+
+
+def test_time_that_runs_out_inside_a_decoder_is_told_as_such():
+    try:
+        try:
+            raise JobTimeoutException("180 s")
+        except Exception as error:
+            raise BadOutput("The picture does not decode") from error
+    except BadOutput as wrapped:
+        assert failure_of(wrapped).reason == "worker_timeout"
+    assert failure_of(BadOutput("The picture does not decode")).reason == "bad_output"
