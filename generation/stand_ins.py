@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from PIL import Image, ImageDraw, ImageFont
 
 from . import store
-from .importing.splitting import narration_s
+from .importing.sentences import narration_s
 from .stages import StageName
 
 STEP_S = 5

@@ -20,7 +20,8 @@ from generation.exceptions import ImportRefused
 from generation.importing.files import read_file
 from generation.importing.parsed import ParsedBook, ParsedChapter
 from generation.importing.record import import_book
-from generation.importing.splitting import narration_s, split_scenes
+from generation.importing.sentences import narration_s
+from generation.importing.splitting import split_scenes
 from generation.models.books import KEY_MAX
 
 PERMISSION = "generation.add_book"

@@ -1,128 +1,152 @@
 """Cut a chapter into scenes of 20 to 60 s of narration. Deterministic; a sentence is never cut."""
 
-import re
-import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .sentences import CHARACTERS_PER_SECOND, narration_s, split_sentences
 
 SHORTEST_S = 20.0
 WANTED_S = 40.0
 LONGEST_S = 60.0
-# 100 words of English, some 560 characters, are 37 s of speech. A syllable sign of CJK is about three letters.
-CHARACTERS_PER_SECOND = 15.2
-WIDE_CHARACTER_WEIGHT = 3.3
 PARAGRAPH_BREAK = "\n\n"
+JOINT_S = len(PARAGRAPH_BREAK) / CHARACTERS_PER_SECOND
 
-# The end of a sentence: its mark, closing quotes, then white space before something that can begin one.
-SENTENCE_END = re.compile(r"(?<=[.!?…。！？])([\"'”’»)\]]*)\s+(?=[\"'“‘«(\[—–-]*[^\W_a-zа-яё])")
-WIDE_SENTENCE_END = re.compile(r"(?<=[。！？])(?=[^”’」』）\s])")
-ABBREVIATIONS = {
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "st",
-    "prof",
-    "capt",
-    "col",
-    "gen",
-    "lt",
-    "rev",
-    "hon",
-    "sr",
-    "jr",
-    "vs",
-    "no",
-}
-# Latin, Cyrillic, Greek, Arabic … need no look at each character.
-FIRST_WIDE_CHARACTER = "\u1100"
-LAST_WORD = re.compile(r"([^\W\d_]+)\.$")
-# Longer than any abbreviation.
-TAIL = 20
+# What the end of a scene costs, in seconds that its length may differ from the wanted one instead.
+AFTER_PARAGRAPH, AFTER_SENTENCE, BETWEEN_SPEECHES, INSIDE_SPEECH = 0.0, 12.0, 20.0, 30.0
+TOO_SHORT = 40.0
+
+# A paragraph that begins like this is somebody speaking.
+SPEECH_MARKS = tuple("\"'“„«‘‚–—―-")
+OPENING, CLOSING = "“„«", "”»"
 
 
-def narration_s(text: str) -> float:
-    """Estimate how long the text takes to read aloud, in seconds."""
-    wide = 0
-    if max(text, default="") >= FIRST_WIDE_CHARACTER:
-        wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return (len(text) + (WIDE_CHARACTER_WEIGHT - 1) * wide) / CHARACTERS_PER_SECOND
+@dataclass(frozen=True)
+class Sentence:
+    text: str
+    ends_paragraph: bool
+    seconds: float
+    cost: float  # of ending a scene behind it
 
 
-def split_sentences(paragraph: str) -> list[str]:
-    """Split a paragraph into sentences; joined by single blanks they give the paragraph again (CJK: joined as is)."""
-    marked = SENTENCE_END.sub(lambda match: f"{match.group(1)}\n", paragraph)
-    pieces = [piece for line in marked.split("\n") for piece in WIDE_SENTENCE_END.split(line)]
-    sentences: list[list[str]] = []
-    for piece in pieces:
-        if sentences and _ends_in_abbreviation(sentences[-1][-1]):
-            sentences[-1].append(piece)
-        else:
-            sentences.append([piece])
-    return [" ".join(sentence) for sentence in sentences]
-
-
-def split_scenes(paragraphs: Iterable[str]) -> list[str]:
+def split_scenes(paragraphs: Iterable[str], earlier: Iterable[str] = ()) -> list[str]:
     """Return the scenes of a chapter in order, paragraphs inside a scene separated by a blank line.
 
-    Every scene has SHORTEST_S to LONGEST_S of narration, unless the chapter is shorter or one sentence is longer.
-    A scene ends at a paragraph where it can.
+    Every scene has SHORTEST_S to LONGEST_S of narration, unless the chapter is shorter or one sentence is longer. It
+    ends at a paragraph where it can, and rather not between a speech and its answer. `earlier` are scenes the book was
+    cut into before: those whose text is still there stay as they are, and only what lies between is cut anew.
     """
-    sentences = [
-        (sentence, index == len(split) - 1)
-        for split in map(split_sentences, paragraphs)
-        for index, sentence in enumerate(split)
-    ]
-    scenes: list[list[tuple[str, bool]]] = []
-    current: list[tuple[str, bool]] = []
-    for sentence, ends_paragraph in sentences:
-        if current and _seconds(current) + narration_s(sentence) > LONGEST_S:
-            scenes.append(current)
-            current = []
-        current.append((sentence, ends_paragraph))
-        if _seconds(current) >= (WANTED_S if ends_paragraph else LONGEST_S - SHORTEST_S / 2):
-            scenes.append(current)
-            current = []
-    if current:
-        scenes.append(current)
-    return [_joined(scene) for scene in _balanced(scenes)]
+    sentences = _sentences(list(paragraphs))
+    scenes: list[str] = []
+    for segment, is_kept in _segments(sentences, earlier):
+        scenes += [_joined(segment)] if is_kept else [_joined(scene) for scene in _cut(segment)]
+    return scenes
 
 
-def _balanced(scenes: list[list[tuple[str, bool]]]) -> list[list[tuple[str, bool]]]:
-    """Give a scene that came out too short to a neighbour, or take sentences from the one before it."""
-    result: list[list[tuple[str, bool]]] = []
-    for scene in scenes:
-        is_short = bool(result) and min(_seconds(scene), _seconds(result[-1])) < SHORTEST_S
-        if is_short and _seconds(result[-1]) + _seconds(scene) <= LONGEST_S:
-            result[-1] = result[-1] + scene
-        else:
-            result.append(scene)
-            if len(result) > 1:
-                _lend(result[-2], result[-1])
+def _sentences(paragraphs: Sequence[str]) -> list[Sentence]:
+    result = []
+    for paragraph, following in pairwise([*paragraphs, ""]):
+        is_speech, is_answered = _is_speech(paragraph), _is_speech(following)
+        split = split_sentences(paragraph)
+        read = ""
+        for number, text in enumerate(split, start=1):
+            read += text
+            if number == len(split):
+                cost = BETWEEN_SPEECHES if is_speech and is_answered else AFTER_PARAGRAPH
+            else:
+                cost = INSIDE_SPEECH if _is_open(read) else AFTER_SENTENCE
+            result.append(Sentence(text, number == len(split), narration_s(text) + JOINT_S, cost))
     return result
 
 
-def _lend(before: list[tuple[str, bool]], after: list[tuple[str, bool]]) -> None:
-    while len(before) > 1 and _seconds(after) < SHORTEST_S:
-        last = narration_s(before[-1][0])
-        if _seconds(before) - last < SHORTEST_S or _seconds(after) + last > LONGEST_S:
-            return
-        after.insert(0, before.pop())
+def _is_speech(paragraph: str) -> bool:
+    return paragraph.startswith(SPEECH_MARKS)
 
 
-def _seconds(sentences: Sequence[tuple[str, bool]]) -> float:
-    return narration_s(" ".join(sentence for sentence, _ in sentences))
+def _is_open(text: str) -> bool:
+    """True when a quotation that began in the text has not ended in it."""
+    opened = sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
+    return opened > 0 or text.count('"') % 2 == 1
 
 
-def _joined(sentences: Sequence[tuple[str, bool]]) -> str:
+def _segments(sentences: Sequence[Sentence], earlier: Iterable[str]) -> list[tuple[Sequence[Sentence], bool]]:
+    """Return runs of sentences in order, each with True when it is one of the earlier scenes, word for word."""
+    known: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for text in earlier:
+        split = [sentence for paragraph in text.split(PARAGRAPH_BREAK) for sentence in split_sentences(paragraph)]
+        known[split[0]].append((len(split), text))
+    segments: list[tuple[Sequence[Sentence], bool]] = []
+    place = begun = 0
+    while place < len(sentences):
+        candidates = known.get(sentences[place].text, [])
+        found = next((one for one in candidates if _joined(sentences[place : place + one[0]]) == one[1]), None)
+        if found is None:
+            place += 1
+            continue
+        candidates.remove(found)
+        if begun < place:
+            segments.append((sentences[begun:place], False))
+        segments.append((sentences[place : place + found[0]], True))
+        place = begun = place + found[0]
+    if begun < len(sentences):
+        segments.append((sentences[begun:], False))
+    return _with_short_ones_joined(segments)
+
+
+def _with_short_ones_joined(
+    segments: Iterable[tuple[Sequence[Sentence], bool]],
+) -> list[tuple[Sequence[Sentence], bool]]:
+    """Return the segments; a new one that is too short for a scene is cut together with the one before it."""
+    joined: list[tuple[Sequence[Sentence], bool]] = []
+    for sentences, is_kept in segments:
+        if joined and (_is_scrap(sentences, is_kept) or _is_scrap(*joined[-1])):
+            before, _ = joined.pop()
+            joined.append(([*before, *sentences], False))
+        else:
+            joined.append((sentences, is_kept))
+    return joined
+
+
+def _is_scrap(sentences: Sequence[Sentence], is_kept: bool) -> bool:
+    return not is_kept and _seconds(sentences) < SHORTEST_S
+
+
+def _cut(sentences: Sequence[Sentence]) -> list[Sequence[Sentence]]:
+    scenes: list[Sequence[Sentence]] = []
+    start, left_s = 0, _seconds(sentences)
+    while start < len(sentences):
+        end = _end_of_scene(sentences, start, left_s)
+        left_s -= _seconds(sentences[start:end])
+        scenes.append(sentences[start:end])
+        start = end
+    return scenes
+
+
+def _end_of_scene(sentences: Sequence[Sentence], start: int, left_s: float) -> int:
+    """Return the index behind the last sentence of the scene that begins at `start`; `left_s` is what is left."""
+    if left_s <= LONGEST_S:
+        return len(sentences)
+    best, lowest = start + 1, float("inf")
+    length_s = 0.0
+    for index in range(start, len(sentences)):
+        length_s += sentences[index].seconds
+        if length_s > LONGEST_S and index > start:
+            break
+        rest_s = left_s - length_s
+        cost = sentences[index].cost + abs(length_s - WANTED_S)
+        cost += TOO_SHORT * ((length_s < SHORTEST_S) + (0 < rest_s < SHORTEST_S))
+        if cost < lowest:
+            best, lowest = index + 1, cost
+    return best
+
+
+def _seconds(sentences: Sequence[Sentence]) -> float:
+    return sum(sentence.seconds for sentence in sentences)
+
+
+def _joined(sentences: Sequence[Sentence]) -> str:
     parts: list[str] = []
-    for sentence, ends_paragraph in sentences:
-        parts += [sentence, PARAGRAPH_BREAK if ends_paragraph else " "]
+    for sentence in sentences:
+        parts += [sentence.text, PARAGRAPH_BREAK if sentence.ends_paragraph else " "]
     return "".join(parts[:-1])
-
-
-def _ends_in_abbreviation(sentence: str) -> bool:
-    match = LAST_WORD.search(sentence[-TAIL:])
-    if match is None:
-        return False
-    word = match.group(1)
-    return word.lower() in ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")

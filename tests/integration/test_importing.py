@@ -9,7 +9,8 @@ from dispatch.demo.setting_up import ensure_sample
 from generation.exceptions import ImportRefused
 from generation.importing.files import read_file
 from generation.importing.record import import_book
-from generation.importing.splitting import LONGEST_S, SHORTEST_S, narration_s
+from generation.importing.sentences import narration_s
+from generation.importing.splitting import LONGEST_S, SHORTEST_S
 from generation.importing.text import read_text
 from generation.lifecycle import State
 from generation.models import Book, Command

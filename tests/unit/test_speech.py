@@ -11,7 +11,7 @@ from dispatch.rendering import voice_engine
 from dispatch.rendering.narration.speaking import _pieces
 from dispatch.rendering.narration.speech import PART_S, PIECE_CHARACTERS, TOKEN_CHARACTERS, clean, parts_of, pieces_of
 from generation.importing.languages import language_of
-from generation.importing.splitting import narration_s
+from generation.importing.sentences import narration_s
 
 GERMAN = (
     "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett zu einem ungeheueren "

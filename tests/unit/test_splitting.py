@@ -1,12 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generation.importing.sentences import narration_s, split_sentences
 from generation.importing.splitting import (
     LONGEST_S,
     SHORTEST_S,
-    narration_s,
     split_scenes,
-    split_sentences,
 )
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12)
@@ -65,3 +64,44 @@ def test_russian_and_chinese_sentences_are_found():
 
 def test_no_paragraphs_give_no_scenes():
     assert split_scenes([]) == []
+
+
+@given(PARAGRAPHS)
+def test_a_chapter_that_did_not_change_is_cut_as_before(paragraphs):
+    scenes = split_scenes(paragraphs)
+    assert split_scenes(paragraphs, earlier=scenes) == scenes
+
+
+@given(PARAGRAPHS, st.data())
+def test_a_change_in_one_paragraph_leaves_all_other_scenes_but_its_neighbours(paragraphs, data):
+    scenes = split_scenes(paragraphs)
+    place = data.draw(st.integers(0, len(paragraphs) - 1))
+    changed = [*paragraphs[:place], "Something quite different happened here.", *paragraphs[place + 1 :]]
+    again = split_scenes(changed, earlier=scenes)
+    assert words_of(again) == words_of(changed)
+    untouched = [scene for scene in scenes if not set(scene.split("\n\n")) & set(_pieces(paragraphs[place]))]
+    assert len(set(untouched) - set(again)) <= 2
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """Return every run of sentences of the paragraph: what a scene may hold of it."""
+    sentences = split_sentences(paragraph)
+    return [
+        " ".join(sentences[start:end])
+        for start in range(len(sentences))
+        for end in range(start + 1, len(sentences) + 1)
+    ]
+
+
+def test_a_scene_ends_before_a_dialogue_or_behind_it_not_inside():
+    prose = "The wind rose in the evening and the captain looked long at the dark water of the bay. " * 3
+    talk = ["“Where do you sail to?”", "“To the end of the world, if the wind holds, and beyond it.”"] * 6
+    scenes = split_scenes([prose.strip()] * 2 + talk + [prose.strip()] * 4)
+    assert [scene.count("“") for scene in scenes if "“" in scene] == [12]
+
+
+def test_a_speech_is_not_cut_where_its_sentences_end():
+    speech = "“" + "I have seen the ice on the masts and the stars above them. " * 14 + "So I came home.”"
+    prose = "He told it slowly, for he had not told it to anybody before that night. " * 5
+    for scene in split_scenes([prose.strip(), speech, prose.strip()]):
+        assert scene.count("“") == scene.count("”")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import unescape
 
-from generation.importing.splitting import narration_s, split_sentences
+from generation.importing.sentences import narration_s, split_sentences
 
 # 6 800 characters without punctuation took an engine 3 GB.
 PIECE_CHARACTERS = 280

@@ -11,7 +11,7 @@ from PIL import Image
 from dispatch.failures import BadOutput
 from dispatch.rendering.narration import SUBTITLES, sound
 from dispatch.rendering.tools import RenderedFile, Tools
-from generation.importing.splitting import narration_s
+from generation.importing.sentences import narration_s
 
 from .camera import Move
 from .encoding import Narration, encode
