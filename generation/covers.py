@@ -3,6 +3,7 @@
 import uuid
 
 from django.core.files.base import ContentFile
+from django.db import transaction
 
 from . import media, store
 from .exceptions import BadMedia
@@ -35,3 +36,8 @@ def type_of(content: bytes) -> str:
 def content_type_of(name: str) -> str:
     extension = name.rpartition(".")[2]
     return next(kind for kind, known in store.EXTENSIONS.items() if known == extension)
+
+
+def remove_after_commit(name: str) -> None:
+    """Remove the file once the transaction that replaced it is there; if that is lost, reconciliation finds it."""
+    transaction.on_commit(lambda: store.storage().delete(name), robust=True)

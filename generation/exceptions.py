@@ -64,6 +64,12 @@ class ImportRefused(GenerationError):
     code = "import_refused"
 
 
+class KeyTaken(ImportRefused):
+    """There is already a book with this key."""
+
+    code = "key_taken"
+
+
 class BadMedia(GenerationError):
     """The file is not what its stage makes, or does not decode."""
 

@@ -36,6 +36,15 @@ def _queued_stage(stage: str, numbers: Answer) -> str:
     return f"{stage}: {', '.join(parts)}" if parts else ""
 
 
+def imported(answer: Answer) -> str:
+    text = f"{amount(answer['chapters'], 'chapter')}, {amount(answer['scenes'], 'scene')}"
+    if answer["new"] == answer["scenes"] and not answer["deleted"]:
+        return text
+    return (
+        f"{text} ({answer['kept']} kept, {answer['changed']} changed, {answer['new']} new), {answer['deleted']} deleted"
+    )
+
+
 def taken_back(answer: Answer) -> str:
     text = f"{answer['queued']} queued leave the queue, {answer['generating']} running are abandoned"
     return f"{text}; the task was {answer['was']}" if "was" in answer else text

@@ -8,8 +8,9 @@ from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 from django.db.models import Q
 
-from generation.importing.record import import_book
-from generation.importing.text import read_text
+from generation.commands import import_book
+from generation.commands.answers import Actor
+from generation.importing.files import read_path
 from generation.models import Book
 
 SAMPLE = settings.BASE_DIR / "generation" / "fixtures" / "moby-dick.txt"
@@ -50,7 +51,8 @@ def ensure_operator() -> tuple[str, str]:
 def ensure_sample() -> Book:
     book = Book.objects.filter(key=SAMPLE_KEY).first()
     if book is None:
-        book = import_book(read_text(SAMPLE.read_bytes(), SAMPLE.name), SAMPLE_KEY)
+        asked = import_book.Request(read_path(SAMPLE), SAMPLE_KEY)
+        book = Book.objects.get(pk=import_book.apply(asked, Actor("demo"))["book"])
     return book
 
 

@@ -16,12 +16,13 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from generation import store, words
-from generation.exceptions import ImportRefused
+from generation.commands import import_book
+from generation.commands.answers import Actor
+from generation.exceptions import GenerationError, ImportRefused, KeyTaken
 from generation.importing.files import read_file
-from generation.importing.parsed import ParsedBook, ParsedChapter
-from generation.importing.record import import_book
+from generation.importing.parsed import ParsedScene
 from generation.importing.sentences import narration_s
-from generation.importing.splitting import split_scenes
+from generation.models import Book
 from generation.models.books import KEY_MAX
 
 PERMISSION = "generation.add_book"
@@ -33,7 +34,9 @@ OPENING = 160
 
 
 class UploadForm(forms.Form):
-    file = forms.FileField(label="File", help_text="EPUB 2 or 3, or plain text.", allow_empty_file=True)
+    file = forms.FileField(
+        label="File", help_text="EPUB 2 or 3, plain text, or the .zip of a bundle.", allow_empty_file=True
+    )
 
 
 class ConfirmForm(forms.Form):
@@ -41,6 +44,11 @@ class ConfirmForm(forms.Form):
     key = forms.CharField(max_length=KEY_MAX, help_text="Your name for the book. It stays the same for ever.")
     encoding = forms.CharField(
         max_length=40, required=False, help_text="Only for a plain text that is misread below, for example cp1251."
+    )
+    update = forms.BooleanField(
+        required=False,
+        label="Update the book that has this key",
+        help_text="Scenes whose text did not change keep their files. Changed ones become out of date.",
     )
 
 
@@ -80,17 +88,23 @@ class ImportingAdmin:
             return self._page(request, UploadForm())
         if not form.is_valid():
             return self._page(request, form)
-        parsed = None
+        planned = None
         try:
             parsed = read_file(content, upload["filename"], form.cleaned_data["encoding"] or None)
+            asked = import_book.Request(parsed, form.cleaned_data["key"], form.cleaned_data["update"])
+            # What is shown while the key is taken is the file as it is.
+            planned = import_book.preview(asked)
             if "confirmed" not in request.POST:
-                return self._page(request, form, parsed)
-            book = import_book(parsed, form.cleaned_data["key"], cast(User, request.user).get_username())
-        except ImportRefused as error:
-            form.add_error(None, str(error))
-            return self._page(request, form, parsed)
+                return self._page(request, form, import_book.plan(asked))
+            answer = import_book.apply(asked, Actor.of(cast(User, request.user)), upload["name"])
+        except GenerationError as error:
+            form.add_error("key" if isinstance(error, KeyTaken) else None, str(error))
+            return self._page(request, form, planned)
         store.storage().delete(upload["name"])
-        self.message_user(request, f"{book.title} was imported. Nothing is generated yet.", messages.SUCCESS)
+        done = words.imported(answer)
+        self.message_user(
+            request, f"{answer['title']} was imported: {done}. Nothing is generated yet.", messages.SUCCESS
+        )
         return HttpResponseRedirect(reverse("admin:generation_book_changelist"))
 
     def _uploaded(self, request: HttpRequest) -> HttpResponse:
@@ -104,19 +118,27 @@ class ImportingAdmin:
         except ImportRefused as error:
             form.add_error("file", str(error))
             return self._page(request, form)
+        key = (parsed.key or PurePath(file.name).stem)[:KEY_MAX]
         name = store.storage().save(f"uploads/{uuid.uuid4().hex}", ContentFile(content))
         upload = signing.dumps({"name": name, "filename": file.name}, salt=SALT)
-        key = PurePath(file.name).stem[:KEY_MAX]
-        return self._page(request, ConfirmForm(initial={"upload": upload, "key": key}), parsed)
+        planned = import_book.preview(import_book.Request(parsed, key))
+        if Book.objects.filter(key=key).exists():
+            taken = f"There is already a book with the key {key!r}. Choose another key, or tick that it is updated."
+            self.message_user(request, taken, messages.WARNING)
+        return self._page(request, ConfirmForm(initial={"upload": upload, "key": key}), planned)
 
-    def _page(self, request: HttpRequest, form: forms.Form, parsed: ParsedBook | None = None) -> TemplateResponse:
-        chapters = [_preview(chapter) for chapter in parsed.chapters] if parsed else []
+    def _page(
+        self, request: HttpRequest, form: forms.Form, planned: import_book.Plan | None = None
+    ) -> TemplateResponse:
+        chapters = _previews(planned) if planned else []
         context = {
             **self.admin_site.each_context(request),
             "title": "Import a book",
             "opts": self.opts,
             "form": form,
-            "parsed": parsed,
+            "plan": planned.answer() if planned else None,
+            "parsed": planned.request.parsed if planned else None,
+            "changes": words.imported(planned.answer()) if planned and planned.book else "",
             "chapters": chapters[:SHOWN_CHAPTERS],
             "more": max(0, len(chapters) - SHOWN_CHAPTERS),
             "scenes": words.amount(sum(chapter.scenes for chapter in chapters), "scene"),
@@ -126,10 +148,16 @@ class ImportingAdmin:
         return TemplateResponse(request, "admin/generation/book/import.html", context)
 
 
-def _preview(chapter: ParsedChapter) -> ChapterPreview:
-    scenes = split_scenes(chapter.paragraphs)
-    minutes = sum(map(narration_s, scenes)) / 60
-    return ChapterPreview(chapter.title, len(scenes), round(minutes, 1), scenes[0][:OPENING] if scenes else "")
+def _previews(planned: import_book.Plan) -> list[ChapterPreview]:
+    scenes: dict[int, list[ParsedScene]] = {}
+    for place in planned.outline.placed:
+        scenes.setdefault(place.chapter, []).append(place.parsed)
+    return [_preview(planned.request.parsed.chapters[index].title, found) for index, found in scenes.items()]
+
+
+def _preview(title: str, scenes: list[ParsedScene]) -> ChapterPreview:
+    minutes = sum(narration_s(scene.text) for scene in scenes) / 60
+    return ChapterPreview(title, len(scenes), round(minutes, 1), scenes[0].text[:OPENING])
 
 
 def _read(name: str) -> bytes:

@@ -93,8 +93,20 @@ def answer_once_for_all(
     return _answer_once(asked, actor, key, lambda _, command: act(command))
 
 
+def answer_once_for_new(
+    asked: Asked, actor: Actor, key: str | None, act: Callable[[Command], dict[str, Any]]
+) -> dict[str, Any]:
+    """Do `act`, which makes the book and names it in the command, without a lock; otherwise like `answer_once`."""
+    return _answer_once(asked, actor, key, lambda _, command: act(command), locks=False)
+
+
 def _answer_once(
-    asked: Asked, actor: Actor, key: str | None, act: Callable[[list[Book], Command], dict[str, Any]]
+    asked: Asked,
+    actor: Actor,
+    key: str | None,
+    act: Callable[[list[Book], Command], dict[str, Any]],
+    *,
+    locks: bool = True,
 ) -> dict[str, Any]:
     actor.require(asked.permissions)
     # Every text that a request brings is kept in the Command row.
@@ -106,7 +118,7 @@ def _answer_once(
         _require_key(key)
     try:
         with transaction.atomic():
-            books = _lock(asked)
+            books = _lock(asked) if locks else []
             earlier = _earlier(asked, actor, key)
             return earlier if earlier is not None else _acted(asked, actor, key, books, act)
     except (IntegrityError, NotFound):

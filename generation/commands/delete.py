@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import Func, TextChoices
+from django.db.models import Func, QuerySet, TextChoices
 
 from generation import journal
 from generation.bulk import among, delete_rows
 from generation.exceptions import InvalidRequest, NotFound
 from generation.lifecycle import State
-from generation.models import Artifact, ArtifactFile, Asset, Book, Chapter, Command, Scene, Target
+from generation.models import Artifact, ArtifactFile, Asset, Book, Chapter, Command, ImageUnit, Scene, Target
 from generation.querysets import AssetQuerySet
 
 from .answers import PK_LIMIT, Actor, Asked, answer_once
@@ -105,16 +105,23 @@ def _plan(request: Request) -> Plan:
 
 
 def _delete(request: Request) -> None:
-    """Delete from the leaves to the root, a statement per table, however many rows."""
-    scenes = Scene.objects.filter(_scenes(request))
-    assets = _assets(request)
-    delete_rows(ArtifactFile.objects.filter(artifact__asset__in=assets))
-    delete_rows(Target.objects.filter(asset__in=assets))
-    delete_rows(Artifact.objects.filter(asset__in=assets))
-    delete_rows(assets)
-    delete_rows(scenes)
+    delete_scenes(Scene.objects.filter(_scenes(request)))
     match request.what:
         case What.CHAPTER:
             delete_rows(Chapter.objects.filter(among("pk", request.pks)))
         case What.BOOK:
             Book.objects.filter(pk__in=request.pks).delete()
+
+
+def delete_scenes(scenes: QuerySet[Scene]) -> None:
+    """Delete scenes with all that hangs on them, from the leaves to the root, a statement per table.
+
+    Call under the Book lock. What is in flight keeps its handle to the hub; the tick ends it.
+    """
+    assets = Asset.objects.filter(scene__in=scenes).order_by()
+    delete_rows(ArtifactFile.objects.filter(artifact__asset__in=assets))
+    delete_rows(Target.objects.filter(asset__in=assets))
+    delete_rows(Artifact.objects.filter(asset__in=assets))
+    delete_rows(assets)
+    delete_rows(ImageUnit.objects.filter(scene__in=scenes))
+    delete_rows(scenes)

@@ -1,8 +1,12 @@
 """Reading a zip that somebody sent: no name leads out of it, and it does not grow beyond its limits."""
 
 import io
+import os
 import posixpath
 import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
 
 from generation.exceptions import ImportRefused
 
@@ -13,6 +17,18 @@ LARGEST_ENTRY_BYTES = 100 * 1024 * 1024
 # What text and pictures never reach; a bomb lives from it.
 MOST_RATIO, RATIO_COUNTS_FROM_BYTES = 200, 5 * 1024 * 1024
 ENCRYPTED_FLAG = 0x1
+
+
+class Source(Protocol):
+    """Files by relative names; none leads out."""
+
+    def names(self) -> list[str]: ...
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def read(self, name: str) -> bytes:
+        """Return the content. Raises ImportRefused when it is missing, damaged or too large."""
+        ...
 
 
 class Archive:
@@ -70,12 +86,54 @@ class Archive:
                 raise ImportRefused(f"{entry.filename!r} in the {self._noun} unpacks to {MOST_RATIO} times its size.")
 
 
+class Folder:
+    """A folder on disk, by the same rules as a zip; links and what begins with a dot are passed over."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises ImportRefused for a folder that holds more than a zip may."""
+        self._files: dict[str, Path] = {}
+        unpacked = 0
+        for directory, folders, files in _walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for path in (directory / name for name in files if not name.startswith(".")):
+                if path.is_symlink() or not path.is_file():
+                    continue
+                self._files[path.relative_to(root).as_posix()] = path
+                unpacked += path.stat().st_size
+                if len(self._files) > MOST_ENTRIES or unpacked > MOST_UNPACKED_BYTES:
+                    raise ImportRefused(
+                        f"The folder {root.name} holds more than {MOST_ENTRIES} files or {MOST_UNPACKED_BYTES} bytes."
+                    )
+
+    def names(self) -> list[str]:
+        return list(self._files)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def read(self, name: str) -> bytes:
+        path = self._files.get(name)
+        if path is None:
+            raise ImportRefused(f"The folder names {name!r}, which it does not hold.")
+        if path.stat().st_size > LARGEST_ENTRY_BYTES:
+            raise ImportRefused(f"{name!r} in the folder is larger than {LARGEST_ENTRY_BYTES} bytes.")
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise ImportRefused(f"{name!r} in the folder cannot be read: {error.strerror}.") from None
+
+
 def resolve(base: str, reference: str) -> str:
     """Return the entry that `reference` in the entry `base` names. Raises ImportRefused when it leads out."""
     name = posixpath.normpath(posixpath.join(posixpath.dirname(base), reference))
     if _leads_out(name):
         raise ImportRefused(f"{base!r} names {reference!r}, which leads out of the file.")
     return name
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    for directory, folders, files in os.walk(root):
+        yield Path(directory), folders, files
 
 
 def _leads_out(name: str) -> bool:

@@ -51,7 +51,7 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
     if not _is_text(text):
         raise ImportRefused(f"Read as {used}, the file contains half characters. Name its encoding.")
     header, body = _split_header(text.replace("\r\n", "\n").replace("\r", "\n"))
-    chapters = _chapters(_paragraphs(body))
+    chapters = _chapters(paragraphs_of(body))
     if not chapters:
         raise ImportRefused("The file contains no text.")
     title = _title_line(chapters)
@@ -64,6 +64,7 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
         language=language_code(header.get("language", "")),
         encoding=used,
         chapters=tuple(chapters),
+        is_titled="title" in header,
     )
 
 
@@ -129,7 +130,7 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
     return fields, body[: end.start()] if end else body
 
 
-def _paragraphs(body: str) -> list[str]:
+def paragraphs_of(body: str) -> list[str]:
     """Split at blank lines; a text without any has one paragraph a line."""
     body = body.strip()
     blocks = BLANK_LINES.split(body) if BLANK_LINES.search(body) else body.splitlines()

@@ -1,6 +1,6 @@
 from .artifacts import Artifact, ArtifactFile, StoreIdentity
 from .assets import Asset
-from .books import Book, Chapter, Scene
+from .books import Book, Chapter, ImageUnit, Scene
 from .commands import Command
 from .force_sets import ForceSet
 from .journal import JournalEntry
@@ -15,6 +15,7 @@ __all__ = [
     "Chapter",
     "Command",
     "ForceSet",
+    "ImageUnit",
     "JournalEntry",
     "LayerConfig",
     "Scene",

@@ -57,12 +57,18 @@ class Book(models.Model):
 
 class Chapter(models.Model):
     book = models.ForeignKey(Book, on_delete=models.CASCADE, related_name="chapters")
+    key = models.CharField(max_length=KEY_MAX, blank=True, help_text="the imported file's own name for it, or empty")
     number = models.PositiveIntegerField(help_text="place in the book, from 1")
     title = models.CharField(max_length=500, blank=True)
 
     class Meta:
         ordering = ["book", "number"]
-        constraints = [models.UniqueConstraint(fields=["book", "number"], name="chapter_number_once")]
+        # Deferred, as those of scenes: an import renumbers many rows at once.
+        constraints = [
+            models.UniqueConstraint(
+                fields=["book", "number"], name="chapter_number_once", deferrable=models.Deferrable.DEFERRED
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title or f"Chapter {self.number}"
@@ -73,6 +79,8 @@ class Scene(models.Model):
     chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="scenes")
     number = models.PositiveIntegerField(help_text="place in the chapter, from 1")
     position = models.PositiveIntegerField(help_text="place in the book's reading order, from 1")
+    key = models.CharField(max_length=KEY_MAX, blank=True, help_text="the imported file's own name for it, or empty")
+    title = models.CharField(max_length=500, blank=True)
     text = models.TextField()
     # False when there is nothing to speak or draw; set with the text, by `words_in`.
     has_words = models.BooleanField(default=True, editable=False)
@@ -86,8 +94,12 @@ class Scene(models.Model):
     class Meta:
         ordering = ["book", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["chapter", "number"], name="scene_number_once"),
-            models.UniqueConstraint(fields=["book", "position"], name="scene_position_once"),
+            models.UniqueConstraint(
+                fields=["chapter", "number"], name="scene_number_once", deferrable=models.Deferrable.DEFERRED
+            ),
+            models.UniqueConstraint(
+                fields=["book", "position"], name="scene_position_once", deferrable=models.Deferrable.DEFERRED
+            ),
             models.CheckConstraint(
                 condition=models.Q(speed_percent__gte=50, speed_percent__lte=200), name="scene_speed_50_to_200"
             ),
@@ -95,4 +107,23 @@ class Scene(models.Model):
         indexes = [models.Index(fields=["book"], name="scene_recheck", condition=models.Q(recheck=True))]
 
     def __str__(self) -> str:
-        return f"{self.chapter} · scene {self.number}"
+        return f"{self.chapter} · {self.title or f'scene {self.number}'}"
+
+
+class ImageUnit(models.Model):
+    """One picture of a scene, with what it shall show. A scene without any gets one picture, drawn from its text."""
+
+    scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="image_units")
+    number = models.PositiveIntegerField(help_text="place among the scene's pictures, from 1")
+    key = models.CharField(max_length=KEY_MAX, help_text="the imported file's own name for it")
+    prompt = models.TextField()
+
+    class Meta:
+        ordering = ["scene", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["scene", "number"], name="image_unit_number_once"),
+            models.UniqueConstraint(fields=["scene", "key"], name="image_unit_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scene} · picture {self.number}"

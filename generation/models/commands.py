@@ -8,6 +8,7 @@ class Command(models.Model):
     """What an operator asked, and the answer. The same (actor, key) never acts twice."""
 
     class Kind(models.TextChoices):
+        IMPORT = "import", "Import"
         REGENERATE = "regenerate", "Regenerate"
         CANCEL = "cancel", "Stop"
         CANCEL_TASK = "cancel_task", "Cancel a task"

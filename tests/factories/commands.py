@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from generation import store
 from generation.commands import (
     auto_next,
     cancel,
     cancel_task,
     delete,
     edit,
+    import_book,
     layers,
     pause,
     placeholder,
@@ -19,11 +19,13 @@ from generation.commands import (
     retry,
 )
 from generation.commands.scopes import Scope
+from generation.importing.files import read_file
 from generation.lifecycle import State
-from generation.models import Artifact, ArtifactFile, Asset, Command, Task
-from tests.doubles.pictures import webp
+from generation.models import Command, Task
 
+from .artifacts import add_version, publish
 from .books import make_book
+from .bundles import bundle, chapter, scene
 
 NOWHERE = 10**12
 TOO_LARGE = 2**70
@@ -54,21 +56,22 @@ class Given:
         self.scenes = list(self.book.scenes.order_by("position"))
         regenerate.apply(regenerate.Request(self.book.pk, ("image",), Scope.SCENE, (self.scenes[0].pk,)), actor)
         self.task = Task.objects.get()
-        ready = self.book.assets.get(scene=self.scenes[1], stage="image")
-        self.artifact = self.add_version(ready, 1)
-        Asset.objects.filter(pk=ready.pk).update(state=State.READY, published=self.artifact)
+        self.artifact = publish(self.book.assets.get(scene=self.scenes[1], stage="image"))
         self.book.assets.filter(scene=self.scenes[2], stage="image").update(state=State.FAILED)
-
-    def add_version(self, asset, version):
-        artifact = Artifact.objects.create(
-            asset=asset, version=version, dispatch_id=f"{version:032d}", content_version=1, audio_config_version=1
-        )
-        file = store.save(asset.pk, artifact.dispatch_id, "iu-1", "main", "image/webp", webp())
-        ArtifactFile.objects.create(artifact=artifact, **file.as_json())
-        return artifact
 
 
 CASES = {
+    Kind.IMPORT: Case(
+        ("generation.add_book", EDIT, "generation.delete_scene"),
+        import_book.apply,
+        import_book.plan,
+        lambda it: import_book.Request(read_file(bundle(chapter("c1", scene("s1"))), "x.zip"), it.book.key, True),
+        lambda it: import_book.Request(read_file(bundle(chapter("c2", scene("s1"))), "x.zip"), it.book.key, True),
+        lambda it: [
+            import_book.Request(read_file(b"Words.", "x.txt"), key)
+            for key in ("", "\x00", "\ud800", "x" * 201, it.book.key)
+        ],
+    ),
     Kind.REGENERATE: Case(
         (OPERATE,),
         regenerate.apply,
@@ -193,7 +196,7 @@ CASES = {
         restore.apply,
         restore.plan,
         lambda it: restore.Request(it.artifact.pk),
-        lambda it: restore.Request(it.add_version(it.artifact.asset, 2).pk),
+        lambda it: restore.Request(add_version(it.artifact.asset, 2).pk),
         lambda it: [restore.Request(NOWHERE), restore.Request(TOO_LARGE)],
     ),
     Kind.PLACEHOLDER: Case(

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from generation.models import Asset, Book, Command, JournalEntry
+from generation.models import Asset, Book, Command, JournalEntry, Task
 from tests.factories.epubs import SENTENCE, archive, files_of_epub3
 from tests.flows.asking import stored_files
 from tests.snapshot import snapshot
@@ -41,7 +41,7 @@ def whale() -> bytes:
 
 def test_the_books_page_leads_to_the_import(admin_client):
     assert PAGE in admin_client.get(reverse("admin:generation_book_changelist")).content.decode()
-    assert "EPUB 2 or 3, or plain text." in text_of(admin_client.get(PAGE))
+    assert "EPUB 2 or 3, plain text, or the .zip of a bundle." in text_of(admin_client.get(PAGE))
 
 
 def test_an_upload_shows_chapters_and_scenes_and_saves_no_row(admin_client):
@@ -58,11 +58,11 @@ def test_an_upload_shows_chapters_and_scenes_and_saves_no_row(admin_client):
 def test_a_confirmed_upload_becomes_a_book_in_the_operators_name_and_starts_nothing(admin_client):
     shown = upload(admin_client, whale())
     page = text_of(confirm(admin_client, shown, confirmed="yes"))
-    assert "The Whale was imported. Nothing is generated yet." in page
+    assert "The Whale was imported: 2 chapters, 3 scenes. Nothing is generated yet." in page
     book = Book.objects.get()
     assert (book.key, book.chapters.count()) == ("whale", 2)
     assert JournalEntry.objects.get().actor == "admin"
-    assert not Command.objects.exists()
+    assert (Command.objects.get().kind, Task.objects.count()) == ("import", 0)
     assert set(Asset.objects.values_list("state", flat=True)) == {"new"}
     assert stored_files() == []
 

@@ -6,14 +6,15 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from dispatch.demo.setting_up import ensure_sample
+from generation.commands import import_book
+from generation.commands.answers import Actor
 from generation.exceptions import ImportRefused
 from generation.importing.files import read_file
-from generation.importing.record import import_book
 from generation.importing.sentences import narration_s
 from generation.importing.splitting import LONGEST_S, SHORTEST_S
 from generation.importing.text import read_text
 from generation.lifecycle import State
-from generation.models import Book, Command
+from generation.models import Book, Command, Task
 from tests.doubles.pictures import webp
 from tests.factories.epubs import SENTENCE, archive, files_of_epub3
 from tests.flows.asking import stored_files
@@ -23,12 +24,16 @@ pytestmark = pytest.mark.django_db
 STRANGE_KEYS = ["a:b", "🫨", "a/b", "..", "%2F", "a b", "+", "#", "*", "[x]", "🐳👨‍👩‍👧", "مرحبا", "k" * 200]
 
 
+def imported(book, key="x"):
+    return Book.objects.get(pk=import_book.apply(import_book.Request(book, key), Actor("ada"))["book"])
+
+
 def parsed():
     return read_text(b"Chapter 1\n\nIt was night. The sea was dark.\n\nChapter 2\n\nIt was day.", "x.txt")
 
 
 def test_an_import_makes_chapters_scenes_and_one_asset_per_stage_and_starts_nothing():
-    book = import_book(parsed(), "x")
+    book = imported(parsed(), "x")
     assert list(book.chapters.values_list("number", "title")) == [(1, "Chapter 1"), (2, "Chapter 2")]
     assert list(book.scenes.values_list("position", "number", "text")) == [
         (1, 1, "It was night. The sea was dark."),
@@ -37,25 +42,27 @@ def test_an_import_makes_chapters_scenes_and_one_asset_per_stage_and_starts_noth
     assert set(book.assets.values_list("stage", "position", "state")) == {
         (stage, position, State.NEW) for stage in ("audio", "image", "video") for position in (1, 2)
     }
-    assert not Command.objects.exists()
+    assert not Task.objects.exists()
+    command = Command.objects.get()
+    assert (command.kind, command.actor_name, command.book) == ("import", "ada", book)
 
 
 @pytest.mark.parametrize("key", STRANGE_KEYS)
 def test_any_printable_text_is_a_key(key):
-    assert import_book(parsed(), key).key == key
+    assert imported(parsed(), key).key == key
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\x00b", "\ud800", "k" * 201, "a\nb", "a\u2028b"])
 def test_a_key_that_is_no_printable_text_is_refused_and_leaves_nothing(key):
     with pytest.raises(ImportRefused):
-        import_book(parsed(), key)
+        imported(parsed(), key)
     assert not Book.objects.exists()
 
 
 def test_a_key_that_is_taken_is_refused():
-    import_book(parsed(), "x")
+    imported(parsed(), "x")
     with pytest.raises(ImportRefused, match="already a book with the key 'x'"):
-        import_book(parsed(), "x")
+        imported(parsed(), "x")
     assert Book.objects.count() == 1
 
 
@@ -104,14 +111,14 @@ def test_an_epub_becomes_a_book_with_its_cover(tmp_path, capsys, admin_client):
 
 @pytest.mark.parametrize("cover", [b"", b"no picture", webp()[:100], b"<svg/>"])
 def test_a_cover_that_is_no_picture_is_left_out(cover):
-    book = import_book(replace(parsed(), cover=cover), "x")
+    book = imported(replace(parsed(), cover=cover), "x")
     assert (book.cover, stored_files()) == ("", [])
 
 
 def test_a_refused_import_leaves_no_cover():
-    import_book(parsed(), "x")
+    imported(parsed(), "x")
     with pytest.raises(ImportRefused):
-        import_book(replace(parsed(), cover=webp()), "x")
+        imported(replace(parsed(), cover=webp()), "x")
     assert stored_files() == []
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.exceptions import ImportRefused
-from generation.importing.epub import read_epub
+from generation.importing.files import ZIP_MARK, read_file
 from tests.factories.epubs import (
     CONTAINER,
     SENTENCE,
@@ -26,7 +26,7 @@ LOOMINGS = {
 
 
 def read(files):
-    return read_epub(archive(files), "whale.epub")
+    return read_file(archive(files), "whale.epub")
 
 
 def chapters(files):
@@ -170,7 +170,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked():
 
 def test_too_many_entries_are_refused():
     with pytest.raises(ImportRefused, match="would unpack to"):
-        read_epub(archive({f"f{number}": "" for number in range(10_001)}), "x.epub")
+        read_file(archive({f"f{number}": "" for number in range(10_001)}), "x.epub")
 
 
 def test_a_lie_about_the_size_is_found_out():
@@ -179,7 +179,7 @@ def test_a_lie_about_the_size_is_found_out():
     place = data.rfind(b"PK\x01\x02")
     data[place + 24 : place + 28] = struct.pack("<L", 1)
     with pytest.raises(ImportRefused):
-        read_epub(bytes(data), "x.epub")
+        read_file(bytes(data), "x.epub")
 
 
 def test_a_locked_archive_is_refused():
@@ -190,13 +190,13 @@ def test_a_locked_archive_is_refused():
             data[place + offset] |= 1
             place = data.find(mark, place + 1)
     with pytest.raises(ImportRefused, match="locked with a password"):
-        read_epub(bytes(data), "x.epub")
+        read_file(bytes(data), "x.epub")
 
 
 @given(st.binary(max_size=300))
-def test_anything_else_is_refused_in_words(data):
+def test_what_only_begins_like_a_zip_is_refused_in_words(data):
     with pytest.raises(ImportRefused, match="is no EPUB"):
-        read_epub(data, "x.epub")
+        read_file(ZIP_MARK + data, "x.epub")
 
 
 @given(st.integers(0, 5000), st.integers(0, 255))
@@ -204,7 +204,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(place, value):
     data = bytearray(archive(files_of_epub3(LOOMINGS)))
     data[place % len(data)] = value
     try:
-        assert read_epub(bytes(data), "x.epub").chapters
+        assert read_file(bytes(data), "x.epub").chapters
     except ImportRefused as refused:
         assert str(refused)
 

@@ -4,7 +4,7 @@ import io
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dispatch.rendering import voice_engine
@@ -76,6 +76,7 @@ def test_a_long_odd_text_is_cut_in_time_that_grows_with_its_length(text):
 
 
 @given(st.lists(st.sampled_from(["A short one.", "Words and words " * 12 + ".", "\n\n", "Naïve café?"]), max_size=60))
+@example(["A short one."] * 3 + ["Words and words " * 12 + "."] * 5 + ["Naïve café?"] * 2 + ["A short one."])
 def test_parts_hold_all_pieces_in_order_and_none_is_too_long(sentences):
     text = " ".join(sentences)
     parts = parts_of(text)

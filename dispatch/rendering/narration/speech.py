@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from generation.importing.sentences import narration_s, split_sentences
+from generation.importing.splitting import PARAGRAPH_BREAK
 
 # 6 800 characters without punctuation took an engine 3 GB.
 PIECE_CHARACTERS = 280
@@ -78,7 +79,7 @@ def parts_of(text: str) -> list[str]:
     parts: list[list[Piece]] = [[]]
     seconds = 0.0
     for piece in pieces_of(text):
-        length = narration_s(piece.text)
+        length = narration_s(f"{piece.text}{PARAGRAPH_BREAK}")
         if parts[-1] and seconds + length > PART_S:
             parts.append([])
             seconds = 0.0
@@ -88,7 +89,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def _joined(pieces: Iterable[Piece]) -> str:
-    return "".join(piece.text + ("\n\n" if piece.ends_paragraph else " ") for piece in pieces).strip()
+    return "".join(piece.text + (PARAGRAPH_BREAK if piece.ends_paragraph else " ") for piece in pieces).strip()
 
 
 def _pieces(paragraph: str) -> Iterator[str]:

@@ -12,17 +12,14 @@ from .documents import Block, blocks_of, is_matter
 from .package import Package, read_package
 from .xml import parse
 
-EPUB = "EPUB"
 TITLE_MAX = 500
 
 
-def read_epub(data: bytes, filename: str) -> ParsedBook:
-    """Return the book in `data`.
+def read_epub(archive: Archive, filename: str) -> ParsedBook:
+    """Return the book in the zip.
 
-    Raises ImportRefused, with the reason: no EPUB, damaged, a bomb, protected, names that lead out of it, entities of
-    its own, no spine, no text.
+    Raises ImportRefused, with the reason: no EPUB, damaged, protected, entities of its own, no spine, no text.
     """
-    archive = Archive(data, EPUB)
     package = read_package(archive)
     chapters = _chapters(archive, package)
     if not chapters:
@@ -34,6 +31,7 @@ def read_epub(data: bytes, filename: str) -> ParsedBook:
         encoding="utf-8",
         chapters=tuple(chapters),
         cover=archive.read(package.cover) if package.cover in archive else b"",
+        is_titled=bool(package.title),
     )
 
 

@@ -4,39 +4,43 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.exceptions import ImportRefused
-from generation.importing.files import read_file
-from generation.importing.record import import_book
+from generation import words
+from generation.commands import import_book
+from generation.commands.answers import Actor
+from generation.exceptions import GenerationError, KeyTaken
+from generation.importing.files import read_path
 
 
 class Command(BaseCommand):
-    help = "Import a plain text file or an EPUB as a book. Starts nothing."
+    help = "Import an EPUB, a plain text, or a bundle (folder or .zip) as a book. Starts nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--key", help="your name for the book; the file's name when left out")
+        parser.add_argument("--key", help="your name for the book; a bundle's own or the file's name when left out")
         parser.add_argument("--encoding", help="what a text file is written in; detected when left out")
+        parser.add_argument("--update", action="store_true", help="a book that has the key becomes what the file says")
+        parser.add_argument("--dry-run", action="store_true", help="say what would happen and save nothing")
         parser.add_argument("--json", action="store_true", help="print the result as one line of JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         try:
-            parsed = read_file(path.read_bytes(), path.name, options["encoding"])
-            book = import_book(parsed, options["key"] if options["key"] is not None else path.stem)
+            parsed = read_path(path, options["encoding"])
+            # A bundle may be the folder one is in: "." has no name of its own.
+            key = parsed.key or path.resolve().stem if options["key"] is None else options["key"]
+            asked = import_book.Request(parsed, key, options["update"])
+            if options["dry_run"]:
+                answer = import_book.plan(asked).answer()
+            else:
+                answer = import_book.apply(asked, Actor("manage.py"))
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
-        except ImportRefused as error:
+        except KeyTaken as error:
+            raise CommandError(f"{error} Give it another --key, or --update the book.") from error
+        except GenerationError as error:
             raise CommandError(str(error)) from error
-        told = {
-            "book": book.pk,
-            "key": book.key,
-            "title": book.title,
-            "encoding": parsed.encoding,
-            "chapters": book.chapters.count(),
-            "scenes": book.scenes.count(),
-        }
         if options["json"]:
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(answer, ensure_ascii=False))
             return
-        amounts = f"chapters: {told['chapters']}, scenes: {told['scenes']}, encoding: {parsed.encoding}"
-        self.stdout.write(f"{book.title} (key {book.key}). {amounts}.")
+        amounts = f"{words.imported(answer)}; encoding {answer['encoding']}"
+        self.stdout.write(f"{answer['title']} (key {answer['key']}): {amounts}.")
