@@ -8,8 +8,6 @@ from django.db import transaction
 from . import media, store
 from .exceptions import BadMedia
 
-# What a browser shows; anything else of a cover is left out.
-MARKS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG": "image/png", b"RIFF": "image/webp"}
 LARGEST_COVER_BYTES = 20 * 1024 * 1024
 
 
@@ -18,7 +16,7 @@ def save(content: bytes) -> str:
 
     Not inside a transaction: a storage may be far away.
     """
-    content_type = type_of(content)
+    content_type = media.picture_type_of(content)
     if not content_type or len(content) > LARGEST_COVER_BYTES:
         return ""
     try:
@@ -27,10 +25,6 @@ def save(content: bytes) -> str:
         return ""
     name = f"covers/{uuid.uuid4().hex}.{store.EXTENSIONS[content_type]}"
     return store.storage().save(name, ContentFile(content))
-
-
-def type_of(content: bytes) -> str:
-    return next((kind for mark, kind in MARKS.items() if content.startswith(mark)), "")
 
 
 def content_type_of(name: str) -> str:

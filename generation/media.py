@@ -28,7 +28,14 @@ FILMS = {"video/mp4": "mp4"}
 # What browsers play.
 FILM_CODECS = {"h264", "hevc", "av1", "libdav1d", "vp9"}
 FILM_FORMATS = {"yuv420p", "yuvj420p", "yuv420p10le"}
+# How the files of pictures begin that browsers show.
+PICTURE_MARKS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG": "image/png", b"RIFF": "image/webp"}
 VTT_START = re.compile(rb"(?:\xef\xbb\xbf)?WEBVTT(?:[ \t][^\r\n]*)?(?:\r|\n|$)")
+
+
+def picture_type_of(content: bytes) -> str:
+    """Return the content type a picture's first bytes tell, empty for anything else."""
+    return next((kind for mark, kind in PICTURE_MARKS.items() if content.startswith(mark)), "")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import IO, Any
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
-from . import media
+from . import media, roles
 from .exceptions import BadMedia, StoreMismatch
 from .models import Artifact, ArtifactFile, StoreIdentity
 from .stages import Stage
@@ -27,13 +27,6 @@ EXTENSIONS = {
     "audio/flac": "flac",
     "video/mp4": "mp4",
     "text/vtt": "vtt",
-}
-
-
-# What may come beside the main file.
-OTHER_ROLES = {
-    "card": frozenset({"image/webp", "image/png", "image/jpeg"}),
-    "subtitles": frozenset({"text/vtt"}),
 }
 
 
@@ -111,8 +104,7 @@ def validate(stage: Stage, files: Mapping[str, StoredFile], *, is_part: bool = F
     """
     if ArtifactFile.MAIN not in files:
         raise BadMedia("The result has no main file.")
-    types = {**OTHER_ROLES, ArtifactFile.MAIN: stage.file_types | (stage.part_types if is_part else frozenset())}
-    return {role: _validated(stage, file, types.get(role, frozenset())) for role, file in files.items()}
+    return {role: _validated(stage, file, _types_of(stage, role, is_part)) for role, file in files.items()}
 
 
 def verify_identity() -> None:
@@ -140,6 +132,12 @@ def read_whole(file: StoredFile) -> bytes:
     if hashlib.sha256(content).hexdigest() != file.sha256:
         raise BadMedia(f"{file.name} is not the file that was sent.")
     return content
+
+
+def _types_of(stage: Stage, role: str, is_part: bool) -> frozenset[str]:
+    if role == ArtifactFile.MAIN:
+        return stage.file_types | (stage.part_types if is_part else frozenset())
+    return roles.PICTURES if roles.PICTURE.fullmatch(role) else roles.OTHER_ROLES.get(role, frozenset())
 
 
 def _validated(stage: Stage, file: StoredFile, types: frozenset[str]) -> StoredFile:

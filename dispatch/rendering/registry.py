@@ -28,9 +28,14 @@ RENDERERS: Mapping[StageName, Renderer] = {
     StageName.AUDIO: Renderer(
         "dispatch.rendering.narration.render", "narration-1", assembler="dispatch.rendering.narration.assemble"
     ),
-    StageName.IMAGE: Renderer("dispatch.rendering.illustration.render", "illustration-1"),
+    StageName.IMAGE: Renderer(
+        "dispatch.rendering.illustration.render", "illustration-1", assembler="dispatch.rendering.illustration.assemble"
+    ),
     StageName.VIDEO: Renderer("dispatch.rendering.video.render", "video-1"),
 }
+
+
+NO_PROMPTS: Mapping[int, str] = {}
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,11 @@ def workflow_version(stage: StageName) -> str:
     return renderer.version if renderer else ""
 
 
-def units_of(stage: StageName, scene_pk: int, text: str) -> list[Unit]:
-    """Return the units a stage of a scene with this text is made of, in order."""
+def units_of(stage: StageName, scene_pk: int, text: str, prompts: Mapping[int, str] = NO_PROMPTS) -> list[Unit]:
+    """Return the units a stage of a scene with this text is made of, in order.
+
+    `prompts` are the pictures that the scene asks for, by key of the row, in order.
+    """
     match stage:
         case StageName.AUDIO:
             parts = parts_of(text)
@@ -74,6 +82,9 @@ def units_of(stage: StageName, scene_pk: int, text: str) -> list[Unit]:
                 for number, part in enumerate(parts, start=1)
             ]
         case StageName.IMAGE:
-            return [Unit(f"iu-{scene_pk}", {})]
+            return [
+                Unit(f"iu-{pk}", {"picture": {"number": number, "prompt": prompt}})
+                for number, (pk, prompt) in enumerate(prompts.items(), start=1)
+            ] or [Unit(f"iu-{scene_pk}", {})]
         case StageName.VIDEO:
             return [Unit("g1", {})]

@@ -9,7 +9,7 @@ from dispatch.hubs.job_ids import job_id as wire_job_id
 from dispatch.models import Dispatch, Job
 from dispatch.rendering.registry import units_of, workflow_version
 from dispatch.results import parts
-from generation.models import ArtifactFile, Asset
+from generation.models import ArtifactFile, Asset, ImageUnit
 from generation.stages import STAGES, StageName
 
 
@@ -54,7 +54,8 @@ def write_dispatch(asset: Asset, dispatch_id: str, hub: str, timeout_s: int) -> 
 def _jobs(dispatch: Dispatch, asset: Asset, timeout_s: int) -> list[Job]:
     files = _files_of(dispatch.inputs)
     jobs = []
-    for order, unit in enumerate(units_of(StageName(asset.stage), asset.scene_id, asset.scene.text), start=1):
+    units = units_of(StageName(asset.stage), asset.scene_id, asset.scene.text, _prompts(asset))
+    for order, unit in enumerate(units, start=1):
         name = wire_job_id(asset.stage, dispatch.book_pk, dispatch.chapter_pk, dispatch.scene_pk, unit.name)
         body = envelope_of(dispatch, asset, unit, name, files)
         jobs.append(
@@ -70,6 +71,13 @@ def _jobs(dispatch: Dispatch, asset: Asset, timeout_s: int) -> list[Job]:
             )
         )
     return jobs
+
+
+def _prompts(asset: Asset) -> dict[int, str]:
+    """Return the pictures the scene asks for, in order."""
+    if asset.stage != StageName.IMAGE:
+        return {}
+    return dict(ImageUnit.objects.filter(scene=asset.scene_id).order_by("number").values_list("pk", "prompt"))
 
 
 def _kept(dispatch: Dispatch) -> set[str]:

@@ -1,14 +1,13 @@
 """Pictures, sound and film as the admin shows them: nothing loads before somebody asks for it."""
 
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from generation.lifecycle import State
 from generation.models import ArtifactFile, Asset
+from generation.roles import SUBTITLES, picture_roles
 from generation.stages import StageName
-
-SUBTITLES = "subtitles"
 
 
 def player(asset: Asset) -> SafeString | str:
@@ -29,11 +28,12 @@ def _shown(asset: Asset, address: str, files: dict[str, ArtifactFile], poster: s
     label = f"{asset.get_stage_display()} of {asset.scene}"
     match StageName(asset.stage):
         case StageName.IMAGE:
-            return format_html(
+            others = [files[role] for role in picture_roles(files)[1:]]
+            addresses = [address, *(reverse("artifact-file", args=[file.pk]) for file in others)]
+            return format_html_join(
+                " ",
                 '<a href="{}"><img src="{}" alt="{}" width="160" height="90" loading="lazy"></a>',
-                address,
-                address,
-                label,
+                ((one, one, label) for one in addresses),
             )
         case StageName.AUDIO:
             return format_html('<audio controls preload="none" src="{}" aria-label="{}"></audio>', address, label)

@@ -5,20 +5,18 @@ import io
 import av
 import numpy as np
 import pytest
-from django.db import connection
 from PIL import Image
 
-from dispatch import worker
 from dispatch.models import Dispatch
 from dispatch.rendering.narration import sound
 from dispatch.rendering.narration.cues import from_vtt
-from dispatch.results.assemble import assemble
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import cancel, edit, layers, regenerate
-from generation.models import ArtifactFile, Asset, Scene, Target
+from generation.models import Scene, Target
 from tests.factories.books import make_book
 from tests.flows.asking import ask
+from tests.flows.rendering import asset_of, draft, files_of, render_now, work  # noqa: F401 - fixtures
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
@@ -28,49 +26,11 @@ SHORT = "Call me Ishmael."
 ENGLISH = "Call me Ishmael. Some years ago I thought I would sail about a little."
 
 
-@pytest.fixture(autouse=True)
-def draft(settings) -> None:
-    settings.ANIMASTOR = {"video_profile": "draft"}
-
-
-def render_now(envelope) -> None:
-    """Render inside the submit call, in the thread of the hub."""
-    worker.render(envelope.ref.dispatch_id, envelope.ref.job_id)
-    connection.close()
-
-
-@pytest.fixture
-def work(hub):
-    """Return a function that ticks until nothing is left to do; what is submitted is rendered at once."""
-    hub.on_submit = render_now
-
-    def until_done() -> None:
-        for _ in range(12):
-            Asset.objects.update(deferred_until=None)
-            run_tick(hub)
-            for dispatch in Dispatch.objects.filter(status="active", assembling_at__isnull=False):
-                assemble(dispatch.dispatch_id)
-            if not Target.objects.filter(status="open").exists():
-                return
-        raise AssertionError(list(Asset.objects.values_list("stage", "state", "failure_message")))
-
-    return until_done
-
-
 def book_of(*texts, language="en"):
     book = make_book(scenes=len(texts), language=language)
     for scene, text in zip(book.scenes.order_by("position"), texts, strict=True):
         Scene.objects.filter(pk=scene.pk).update(text=text)
     return book
-
-
-def asset_of(book, stage, position=1) -> Asset:
-    return book.assets.select_related("published").get(stage=stage, position=position)
-
-
-def files_of(asset) -> dict[str, bytes]:
-    files = ArtifactFile.objects.filter(artifact=asset.published)
-    return {file.role: store.open_file(file.name).read() for file in files}
 
 
 def length_s(content) -> float:

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from PIL import Image
 
 from dispatch.failures import NothingToRender
 from dispatch.rendering.tools import RenderedFile, Tools
+from generation.media import picture_type_of
 
 from .card import draw_card
 from .painting import paint
@@ -23,17 +24,30 @@ WEBP_QUALITY = 86
 def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     """Return two WebP files: `main`, the art without letters, and `card`, the art with title, label and excerpt.
 
-    The same envelope text gives the same picture. Raises NothingToRender when the scene has no words.
+    The same envelope gives the same picture. A picture with a prompt is drawn from that; only a scene's first one has a
+    card. Raises NothingToRender when the scene has no words.
     """
     text = str(envelope["scene"]["text"])
     if not any(character.isalnum() for character in text):
         raise NothingToRender("The scene has no words to draw from.")
     book, chapter, scene = envelope["book"], envelope["chapter"], envelope["scene"]
-    look = look_of(text)
-    art = draw_art(look, seed_of(book["title"], chapter["title"], text))
+    picture = envelope.get("picture") or {"number": 1, "prompt": ""}
+    subject = str(picture["prompt"]) or text
+    look = look_of(subject)
+    art = draw_art(look, seed_of(book["title"], chapter["title"], subject))
+    files = [RenderedFile("main", "image/webp", webp(art))]
+    if picture["number"] > 1:
+        return files
     label = f"{chapter['title'] or 'Chapter ' + str(chapter['number'])} · {scene['number']}"
     card = draw_card(art, look, title=str(book["title"]), label=label, excerpt=text)
-    return [RenderedFile("main", "image/webp", webp(art)), RenderedFile("card", "image/webp", webp(card))]
+    return [*files, RenderedFile("card", "image/webp", webp(card))]
+
+
+def assemble(parts: Sequence[Mapping[str, bytes]]) -> list[RenderedFile]:
+    """Return the pictures of a scene as one result: `main` and `card` of the first, `picture-2` and so on."""
+    contents = dict(parts[0])
+    contents |= {f"picture-{number}": part["main"] for number, part in enumerate(parts[1:], start=2)}
+    return [RenderedFile(role, picture_type_of(content), content) for role, content in contents.items()]
 
 
 def draw_art(look: Look, seed: int) -> Image.Image:

@@ -8,6 +8,7 @@ import numpy as np
 from dispatch.failures import BadOutput, NothingToRender
 from dispatch.rendering.tools import RenderedFile, Tools
 from generation.importing.languages import language_of
+from generation.roles import SUBTITLES
 
 from . import cues, sound
 from .cues import Cue
@@ -16,7 +17,6 @@ from .speaking import Samples, speak
 from .speech import pieces_of
 from .voices import voice_for
 
-SUBTITLES = "subtitles"
 # Below this nobody hears anything: −60 dBFS.
 SILENCE = 0.001
 SPOKEN = 0.7  # share of the work that is done when everything is spoken

@@ -1,4 +1,4 @@
-"""Film a scene: the camera moves over its art while it is read; its title first, its subtitles beside it."""
+"""Film a scene: the camera moves over its pictures while it is read; its title first, its subtitles beside it."""
 
 import hashlib
 import io
@@ -9,14 +9,14 @@ import numpy as np
 from PIL import Image
 
 from dispatch.failures import BadOutput
-from dispatch.rendering.narration import SUBTITLES, sound
+from dispatch.rendering.narration import sound
 from dispatch.rendering.tools import RenderedFile, Tools
 from generation.importing.sentences import narration_s
+from generation.roles import SUBTITLES, pictures_of
 
-from .camera import Move
 from .encoding import Narration, encode
-from .planes import planes_of
 from .profiles import PROFILES
+from .shots import Shots
 from .title import Title
 
 LARGEST_SIDE_PX, SMALLEST_SIDE_PX = 2560, 270
@@ -32,14 +32,15 @@ def render(envelope: Mapping[str, Any], tools: Tools) -> list[RenderedFile]:
     Raises BadOutput when an input does not decode, and what `tools.read` raises when one is gone.
     """
     inputs, profile = envelope["inputs"], PROFILES[envelope["profile"]]
-    art = _art(tools.read(inputs["image"]["main"]), profile.width / profile.height)
+    ratio = profile.width / profile.height
+    pictures = [_art(tools.read(name), ratio) for name in pictures_of(inputs["image"])]
     narration = _narration(inputs, tools)
     length = narration.seconds if narration else _silent_s(str(envelope["scene"]["text"]))
     book, chapter, scene = envelope["book"], envelope["chapter"], envelope["scene"]
     label = f"{chapter['title'] or 'Chapter ' + str(chapter['number'])} · {scene['number']}"
     title = Title(profile.width, profile.height, str(book["title"]), label)
-    move = Move.over(art.size, _seed(str(scene["text"])), length)
-    content = encode(planes_of(art), move, title, profile, length, narration, tools.progress)
+    shots = Shots.of(pictures, _seed(str(scene["text"])), length)
+    content = encode(shots, title, profile, narration, tools.progress)
     files = [RenderedFile("main", "video/mp4", content)]
     subtitles = inputs.get("audio", {}).get(SUBTITLES)
     if subtitles:

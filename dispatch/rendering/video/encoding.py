@@ -17,9 +17,9 @@ from av.video.stream import VideoStream
 
 from dispatch.rendering.narration.speaking import Samples
 
-from .camera import Move
-from .planes import Plane, Planes, frame
+from .planes import Plane
 from .profiles import Profile
+from .shots import Shots
 from .title import Title
 
 AAC_BITS = 96_000
@@ -40,23 +40,21 @@ class Narration:
 
 
 def encode(
-    planes: Planes,
-    move: Move,
+    shots: Shots,
     title: Title,
     profile: Profile,
-    length_s: float,
     narration: Narration | None,
     progress: Callable[[float], None],
 ) -> bytes:
     """Return the MP4. One frame is in memory at a time; the sound is padded to whole frames."""
-    frames = max(1, math.ceil(length_s * profile.frames_per_second))
+    frames = max(1, math.ceil(shots.length_s * profile.frames_per_second))
     with _scratch_file() as path:
         with av.open(path, "w", format="mp4", options={"movflags": "+faststart"}) as container:
             film = _film_stream(container, profile)
             voice = _Voice(container, narration, frames / profile.frames_per_second) if narration else None
             for number in range(frames):
                 seconds = number / profile.frames_per_second
-                picture = frame(planes, move.box(seconds), profile.width, profile.height)
+                picture = shots.frame(seconds, profile.width, profile.height)
                 title.draw(picture, seconds)
                 container.mux(film.encode(_video_frame(picture, number, profile)))
                 if voice:
