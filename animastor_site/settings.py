@@ -67,6 +67,8 @@ INSTALLED_APPS = [
     "generation",
     "animastor_site.embedded",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_rq",
 ]
 
@@ -144,9 +146,28 @@ RQ_QUEUES = {
 RQ = {"COMMIT_MODE": "auto", "WORKER_CLASS": "dispatch.worker.Worker"}
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["generation.api.access.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "generation.api.access.MayView"],
+    "DEFAULT_PARSER_CLASSES": ["generation.api.access.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_RATES": {"login": "10/min"},
+    "EXCEPTION_HANDLER": "generation.api.errors.handle",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Animastor",
+    "VERSION": "1",
+    "DESCRIPTION": "Books, commands on them, and what comes of it. Nothing is generated without a command.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    # Served by us: no page of ours asks another host.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "generation.api.errors.add_to_schema",
+    ],
 }
 
 # Tunables of the dispatch floor; dispatch/config.py reads and documents them, SPEC §6 gives the numbers.

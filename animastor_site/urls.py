@@ -1,6 +1,6 @@
 from django.contrib import admin
 from django.http import HttpResponse
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from generation.admin.files import artifact_file, book_cover, stand_in_file
@@ -11,6 +11,7 @@ admin.site.index_title = "Books and production"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:generation_book_changelist"), name="home"),
     path("admin/", admin.site.urls),
+    path("api/v1/", include("generation.api.urls")),
     # Browsers ask for it with every first page; there is none.
     path("favicon.ico", lambda request: HttpResponse(status=204)),
     path("artifacts/<int:pk>/", artifact_file, name="artifact-file"),

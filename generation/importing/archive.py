@@ -43,7 +43,9 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except Exception as error:  # a reader fed with anything raises anything: BadZipFile, IndexError, struct.error …
             raise ImportRefused(f"The file is no {noun}: {error}.") from None
-        self._entries = {entry.filename: entry for entry in self._zip.infolist() if not entry.is_dir()}
+        # A damaged zip can hold entries without a name, of which `is_dir` makes an error.
+        named = (entry for entry in self._zip.infolist() if entry.filename)
+        self._entries = {entry.filename: entry for entry in named if not entry.is_dir()}
         self._refuse_bombs()
         for name in self._entries:
             if _leads_out(name):

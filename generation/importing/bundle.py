@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from generation.exceptions import ImportRefused
+from generation.strict import StrictSerializer, first_error
 
 from .archive import Source, resolve
 from .parsed import ParsedBook, ParsedChapter, ParsedImage, ParsedScene, language_code
@@ -19,15 +20,6 @@ KEY_MAX, TITLE_MAX, TEXT_MAX, PROMPT_MAX = 200, 500, 200_000, 4000
 MOST_IMAGES = 20
 
 
-class _Strict(serializers.Serializer[Any]):
-    """Refuses what it does not know: a misspelled field would be left out without a word."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - self.fields.keys()))):
-            raise serializers.ValidationError({name: ["This field is not known."] for name in unknown})
-        return super().to_internal_value(data)
-
-
 def _text(most: int, **options: Any) -> serializers.CharField:
     return serializers.CharField(max_length=most, trim_whitespace=False, **options)
 
@@ -36,26 +28,26 @@ def _optional(most: int) -> serializers.CharField:
     return _text(most, required=False, allow_blank=True, default="")
 
 
-class _Image(_Strict):
+class _Image(StrictSerializer):
     id = _text(KEY_MAX)
     prompt = _text(PROMPT_MAX)
 
 
-class _Scene(_Strict):
+class _Scene(StrictSerializer):
     id = _text(KEY_MAX)
     title = _optional(TITLE_MAX)
     text = _text(TEXT_MAX, allow_blank=True)
     images = serializers.ListField(child=_Image(), required=False, max_length=MOST_IMAGES)
 
 
-class _Chapter(_Strict):
+class _Chapter(StrictSerializer):
     id = _text(KEY_MAX)
     title = _optional(TITLE_MAX)
     text = _optional(50 * TEXT_MAX)
     scenes = _Scene(many=True, required=False)
 
 
-class _Book(_Strict):
+class _Book(StrictSerializer):
     id = _optional(KEY_MAX)
     title = _text(TITLE_MAX)
     author = _optional(TITLE_MAX)
@@ -96,7 +88,7 @@ def _chapter_files(source: Source, root: str) -> list[str]:
     return sorted(found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
 
 
-def _checked(serializer: type[_Strict], source: Source, name: str) -> dict[str, Any]:
+def _checked(serializer: type[StrictSerializer], source: Source, name: str) -> dict[str, Any]:
     try:
         data = json.loads(source.read(name).decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -105,25 +97,8 @@ def _checked(serializer: type[_Strict], source: Source, name: str) -> dict[str, 
         raise ImportRefused(f"{name!r} is no JSON: {error}.") from None
     checked = serializer(data=data)
     if not checked.is_valid():
-        raise ImportRefused(f"{name!r}: {_first_error(checked.errors)}")
+        raise ImportRefused(f"{name!r}: {first_error(checked.errors)}")
     return dict(checked.validated_data)
-
-
-def _first_error(errors: Any, where: str = "") -> str:
-    """Return the first error with its place, such as `scenes[3].text: This field is required.`"""
-    if isinstance(errors, list):
-        first = next((index, error) for index, error in enumerate(errors) if error)
-        return _first_error(first[1], f"{where}[{first[0]}]") if isinstance(first[1], dict) else _told(where, first[1])
-    field, error = next(iter(errors.items()))
-    if isinstance(field, int):
-        return _first_error(error, f"{where}[{field}]")
-    if field == "non_field_errors":
-        return _first_error(error, where)
-    return _first_error(error, f"{where}.{field}" if where else str(field))
-
-
-def _told(where: str, error: Any) -> str:
-    return f"{where}: {error}" if where else str(error)
 
 
 def _chapter(data: dict[str, Any], name: str) -> ParsedChapter:

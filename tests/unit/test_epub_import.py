@@ -3,7 +3,7 @@
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from generation.exceptions import ImportRefused
@@ -200,6 +200,7 @@ def test_what_only_begins_like_a_zip_is_refused_in_words(data):
 
 
 @given(st.integers(0, 5000), st.integers(0, 255))
+@example(3292, 0)
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(place, value):
     data = bytearray(archive(files_of_epub3(LOOMINGS)))
     data[place % len(data)] = value

@@ -1,0 +1,1 @@
+"""The HTTP face: validate, one command or selector, show."""
