@@ -70,6 +70,12 @@ class KeyTaken(ImportRefused):
     code = "key_taken"
 
 
+class ExportRefused(GenerationError):
+    """The export cannot be written there."""
+
+    code = "export_refused"
+
+
 class BadMedia(GenerationError):
     """The file is not what its stage makes, or does not decode."""
 

@@ -45,6 +45,13 @@ def imported(answer: Answer) -> str:
     )
 
 
+def exported(answer: Answer) -> str:
+    told = [amount(answer["files"], "file"), f"{answer['bytes'] / 1_000_000:.1f} MB"]
+    told += [f"{number} {stage} missing" for stage, number in answer["missing"].items()]
+    told += [f"{number} {stage} out of date" for stage, number in answer["out_of_date"].items() if number]
+    return ", ".join(told)
+
+
 def taken_back(answer: Answer) -> str:
     text = f"{answer['queued']} queued leave the queue, {answer['generating']} running are abandoned"
     return f"{text}; the task was {answer['was']}" if "was" in answer else text

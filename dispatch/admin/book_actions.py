@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, StreamingHttpResponse
 
 from dispatch.models import StageWorkers
 from dispatch.rendering.registry import renderable_stages
@@ -14,6 +16,7 @@ from generation.admin.scenes import deletion
 from generation.commands import auto_next, cancel, delete, layers, pause, placeholder, regenerate, retry
 from generation.commands.retry import Which
 from generation.commands.scopes import Scope
+from generation.exporting.sending import zip_response
 from generation.lifecycle import State
 from generation.models import Asset
 from generation.stages import StageName
@@ -166,6 +169,12 @@ def _auto_next(*, enabled: bool) -> CommandAction:
     )
 
 
+@admin.action(description="Export as a zip", permissions=["export"])
+def export(model_admin: Any, request: HttpRequest, books: QuerySet[Any]) -> StreamingHttpResponse:
+    """Send sound, pictures, films and playlists of what is published; it reads only, so nothing is confirmed."""
+    return zip_response(books)
+
+
 BOOK_ACTIONS = (
     _regenerating("Regenerate audio", StageName.AUDIO).as_action("regenerate_audio"),
     _regenerating("Regenerate images", StageName.IMAGE).as_action("regenerate_images"),
@@ -182,5 +191,6 @@ BOOK_ACTIONS = (
     LAYER.as_action("switch_layer"),
     _auto_next(enabled=True).as_action("auto_next_on"),
     _auto_next(enabled=False).as_action("auto_next_off"),
+    export,
     deletion(delete.What.BOOK).as_action("delete_books"),
 )

@@ -42,6 +42,9 @@ class OperatedAdmin(ReadOnlyAdmin):
     def has_configure_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(permissions.CONFIGURE)
 
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("generation.view_artifact")
+
     def has_delete_rows_permission(self, request: HttpRequest) -> bool:
         """Deleting is a command, not Django's own delete: that would leave work in flight at the hub."""
         return request.user.has_perm(f"generation.delete_{self.opts.model_name}")

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
@@ -9,6 +10,8 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from generation import selectors
 from generation.commands import cancel, layers, pause, regenerate, retry
+from generation.exceptions import PermissionRefused
+from generation.exporting.sending import zip_response
 from generation.models import Book, LayerConfig
 from generation.stages import StageName
 
@@ -96,6 +99,14 @@ class BookViewSet(ReadOnlyModelViewSet[Book]):
                 "paused": selectors.pauses([pk])[pk],
             }
         )
+
+    @extend_schema(responses={(200, "application/zip"): bytes})
+    @action(detail=True)
+    def export(self, request: Request, pk: int) -> StreamingHttpResponse:
+        """What is published, as a zip: sound, pictures, films, subtitles, playlists, one film per chapter."""
+        if not request.user.has_perm("generation.view_artifact"):
+            raise PermissionRefused("You may not do this: the permission generation.view_artifact is needed.")
+        return zip_response([get_object_or_404(Book, pk=pk)])
 
     @extend_schema(responses=LayerSerializer(many=True))
     @action(detail=True, pagination_class=None)

@@ -29,7 +29,7 @@ class CommandingCommand(BaseCommand):
         if options["dry_run"] and options["key"] is not None:
             raise CommandError("A dry run takes no --key.")
         try:
-            book = _book(options["book"])
+            book = book_called(options["book"])
             answer = self.plan(book, options) if options["dry_run"] else self.apply(book, options)
         except GenerationError as error:
             raise CommandError(f"{error} ({error.code})") from error
@@ -56,7 +56,7 @@ def actor() -> Actor:
         return Actor("manage.py")
 
 
-def _book(named: str) -> Book:
+def book_called(named: str) -> Book:
     """Return the book with this key, else the one with this id."""
     try:
         validate_key(named)

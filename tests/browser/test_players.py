@@ -6,8 +6,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from dispatch.rendering.narration import sound
-from dispatch.rendering.narration.cues import Cue, to_vtt
 from generation import store
+from generation.cues import Cue, to_vtt
 from generation.models import Artifact, ArtifactFile, Asset
 from tests.doubles.films import mp4
 from tests.doubles.sounds import RATE, tone

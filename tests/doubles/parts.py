@@ -6,10 +6,10 @@ import numpy as np
 
 from dispatch.models import Dispatch, Job
 from dispatch.rendering.narration import sound
-from dispatch.rendering.narration.cues import Cue, to_vtt
 from dispatch.results.accept import accept
 from dispatch.results.outcomes import Answer
 from generation import store
+from generation.cues import Cue, to_vtt
 from generation.models import Scene
 from generation.store import StoredFile
 from tests.doubles.sounds import RATE, tone

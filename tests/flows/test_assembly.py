@@ -15,7 +15,6 @@ from dispatch import worker
 from dispatch.failures import Failure
 from dispatch.hubs.rq import keys
 from dispatch.models import Dispatch, Job, Part, TickLease
-from dispatch.rendering.narration.cues import from_vtt
 from dispatch.results import assemble as assembling
 from dispatch.results.accept import accept, accept_error
 from dispatch.results.assemble import Ending, assemble
@@ -23,6 +22,7 @@ from dispatch.retention import prune
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import cancel, delete, edit
+from generation.cues import from_vtt
 from generation.models import ArtifactFile, Asset, JournalEntry, Scene, Target
 from tests.capacity import leases
 from tests.doubles.parts import PART_S, SENTENCE, deliver_part, heard, long_book, store_part

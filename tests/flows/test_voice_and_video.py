@@ -9,10 +9,10 @@ from PIL import Image
 
 from dispatch.models import Dispatch
 from dispatch.rendering.narration import sound
-from dispatch.rendering.narration.cues import from_vtt
 from dispatch.tick import run_tick
 from generation import store
 from generation.commands import cancel, edit, layers, regenerate
+from generation.cues import from_vtt
 from generation.models import Scene, Target
 from tests.factories.books import make_book
 from tests.flows.asking import ask

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from dispatch.rendering.narration import assemble, sound
-from dispatch.rendering.narration.cues import Cue, from_vtt, to_vtt
 from dispatch.rendering.narration.sound import LOUDNESS_DBFS, Spoken
+from generation.cues import Cue, from_vtt, to_vtt
 from tests.doubles.sounds import RATE, tone
 
 

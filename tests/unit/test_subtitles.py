@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatch.rendering.narration.cues import LINE_CHARACTERS, LINES, Cue, from_vtt, to_vtt
+from generation.cues import LINE_CHARACTERS, LINES, Cue, from_vtt, to_vtt
 
 words = st.lists(st.text(st.characters(categories=["L", "Nd", "P"]), min_size=1, max_size=20), min_size=1, max_size=60)
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from dispatch.failures import BadOutput, NothingToRender
 from dispatch.rendering.tools import RenderedFile, Tools
+from generation import cues
+from generation.cues import Cue
 from generation.importing.languages import language_of
 from generation.roles import SUBTITLES
 
-from . import cues, sound
-from .cues import Cue
+from . import sound
 from .sound import PARAGRAPH_PAUSE_S, SENTENCE_PAUSE_S, Spoken
 from .speaking import Samples, speak
 from .speech import pieces_of

@@ -11,7 +11,8 @@ import numpy as np
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 
-from .cues import Cue
+from generation.cues import Cue
+
 from .speaking import Samples
 
 SENTENCE_PAUSE_S, PARAGRAPH_PAUSE_S = 0.18, 0.45

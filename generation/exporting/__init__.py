@@ -1,0 +1,1 @@
+"""A book as files that any player opens: reading only, nothing is generated."""
