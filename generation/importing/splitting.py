@@ -1,6 +1,6 @@
 """Cut a chapter into scenes of 20 to 60 s of narration. Deterministic; a sentence is never cut."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -72,19 +72,21 @@ def _is_open(text: str) -> bool:
 
 def _segments(sentences: Sequence[Sentence], earlier: Iterable[str]) -> list[tuple[Sequence[Sentence], bool]]:
     """Return runs of sentences in order, each with True when it is one of the earlier scenes, word for word."""
-    known: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    known: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
     for text in earlier:
         split = [sentence for paragraph in text.split(PARAGRAPH_BREAK) for sentence in split_sentences(paragraph)]
-        known[split[0]].append((len(split), text))
+        known[split[0]][len(split), text] += 1
     segments: list[tuple[Sequence[Sentence], bool]] = []
     place = begun = 0
     while place < len(sentences):
-        candidates = known.get(sentences[place].text, [])
+        candidates = known.get(sentences[place].text, Counter())
         found = next((one for one in candidates if _joined(sentences[place : place + one[0]]) == one[1]), None)
         if found is None:
             place += 1
             continue
-        candidates.remove(found)
+        candidates[found] -= 1
+        if not candidates[found]:
+            del candidates[found]
         if begun < place:
             segments.append((sentences[begun:place], False))
         segments.append((sentences[place : place + found[0]], True))
