@@ -1,7 +1,23 @@
+from collections.abc import Iterable
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
 from .dispatches import Dispatch
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def move(self, source: "Job.Status | Iterable[Job.Status]", target: "Job.Status", **values: Any) -> int:
+        """Move the jobs that are in `source` to `target` and set `values`; return how many were.
+
+        Raises ValueError when EDGES has no step from a source to the target, whatever rows exist.
+        """
+        sources = [source] if isinstance(source, Job.Status) else list(source)
+        wrong = next((state for state in sources if target not in EDGES[state]), None)
+        if wrong is not None:
+            raise ValueError(f"a job does not go from {wrong} to {target}")
+        return self.filter(status__in=sources).update(status=target, **values)
 
 
 class Job(models.Model):
@@ -34,6 +50,8 @@ class Job(models.Model):
     percent = models.PositiveSmallIntegerField(default=0, help_text="how far its worker is")
     stopping_since = models.DateTimeField(null=True)
 
+    objects = JobQuerySet.as_manager()
+
     class Meta:
         ordering = ["dispatch", "order"]
         constraints = [
@@ -54,3 +72,15 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.job_id
+
+
+EDGES: dict[Job.Status, frozenset[Job.Status]] = {
+    Job.Status.RESERVED: frozenset(
+        {Job.Status.SENT, Job.Status.DONE, Job.Status.FAILED, Job.Status.STOPPING, Job.Status.DROPPED}
+    ),
+    Job.Status.SENT: frozenset({Job.Status.RESERVED, Job.Status.DONE, Job.Status.FAILED, Job.Status.STOPPING}),
+    Job.Status.DONE: frozenset(),
+    Job.Status.FAILED: frozenset(),
+    Job.Status.STOPPING: frozenset({Job.Status.DROPPED}),
+    Job.Status.DROPPED: frozenset(),
+}

@@ -147,7 +147,8 @@ def _keep_part(job: Job, files: Mapping[str, StoredFile]) -> Rejection | None:
             return Rejection.STALE_DISPATCH
         unwanted = why_not_wanted(dispatch)
         if unwanted is None:
-            if not dispatch.jobs.filter(pk=job.pk, status__in=Job.AT_HUB).update(status=Job.Status.DONE, percent=100):
+            mine = Job.objects.filter(dispatch=dispatch, pk=job.pk)
+            if not mine.move(Job.AT_HUB, Job.Status.DONE, percent=100):
                 return None if all(map(parts.owns, files.values())) else Rejection.ALREADY_FINALIZED
             replaced = parts.keep(dispatch, job.unit, files)
             is_last, ending = _note_part(dispatch)

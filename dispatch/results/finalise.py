@@ -123,7 +123,7 @@ def _create_artifact(asset: Asset, dispatch: Dispatch, outcome: Published) -> Ar
 
 def _fail(dispatch: Dispatch, failure: Failure, job_id: str | None) -> None:
     asset = _asset(dispatch)
-    dispatch.jobs.filter(job_id=job_id, status__in=Job.AT_HUB).update(status=Job.Status.FAILED)
+    Job.objects.filter(dispatch=dispatch, job_id=job_id).move(Job.AT_HUB, Job.Status.FAILED)
     _close(dispatch, Dispatch.Status.FAILED, failure.reason, jobs_to=Job.Status.STOPPING, message=failure.message)
     if failure.type == FailureType.PERMANENT:
         _give_up(dispatch, failure.reason, failure.message)
@@ -189,13 +189,13 @@ def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to:
     Dispatch.objects.filter(pk=dispatch.pk).update(
         status=dispatch.status, reason=dispatch.reason, message=dispatch.message, ended_at=Now()
     )
-    at_hub = dispatch.jobs.filter(status__in=Job.AT_HUB)
+    jobs = Job.objects.filter(dispatch=dispatch)
     if jobs_to == Job.Status.STOPPING:
         # Never announced by submit: the hub cannot have it.
-        at_hub.filter(status=Job.Status.RESERVED, sends=0).update(status=Job.Status.DROPPED)
-        at_hub.update(status=Job.Status.STOPPING, stopping_since=Now())
+        jobs.filter(sends=0).move(Job.Status.RESERVED, Job.Status.DROPPED)
+        jobs.move(Job.AT_HUB, Job.Status.STOPPING, stopping_since=Now())
     else:
-        at_hub.update(status=jobs_to)
+        jobs.move(Job.AT_HUB, jobs_to)
 
 
 def _move(dispatch: Dispatch, target: State, *, reason: str = "", quiet: bool = False, **values: Any) -> None:

@@ -33,8 +33,8 @@ def record(run: Run, sendings: Sequence[Sending]) -> None:
     with run.lease.transaction():
         Asset.objects.filter(pk__in=taken, refusal_count__gt=0).update(**NOT_RUNNING)
         reserved = Job.objects.filter(status=Job.Status.RESERVED)
-        reserved.filter(pk__in=received).update(
-            status=Job.Status.SENT, sent_at=Now(), next_send_at=None, absent_since=None
+        Job.objects.filter(pk__in=received).move(
+            Job.Status.RESERVED, Job.Status.SENT, sent_at=Now(), next_send_at=None, absent_since=None
         )
         reserved.filter(pk__in=[*unknown, *waiting]).update(next_send_at=Now() + config().resend_unknown_after)
         reserved.filter(pk__in=[sending.job_pk for sending in refused]).update(sends=F("sends") - 1)

@@ -71,8 +71,8 @@ def _judge(run: Run, jobs: Sequence[Job]) -> None:
         Job.objects.filter(pk__in=absent).update(absent_since=Coalesce("absent_since", Now()))
         # Never seen running: nothing was spent, the same ids go out again.
         gone = Job.objects.filter(pk__in=absent, absent_since__lte=Now() - config().absent_for, status=Job.Status.SENT)
-        gone.filter(running_at__isnull=True).update(
-            status=Job.Status.RESERVED, absent_since=None, next_send_at=None, sent_at=None
+        gone.filter(running_at__isnull=True).move(
+            Job.Status.SENT, Job.Status.RESERVED, absent_since=None, next_send_at=None, sent_at=None
         )
         orphaned = list(gone.filter(running_at__isnull=False).values_list("dispatch__dispatch_id", flat=True))
     for dispatch_id in set(orphaned):

@@ -58,4 +58,5 @@ def _clear(run: Run) -> None:
     dispatch_ids = set(stopping.exclude(given_up).values_list("dispatch__dispatch_id", flat=True))
     cleared = run.hub.clear(dispatch_ids).cleared if dispatch_ids else frozenset()
     with run.lease.transaction():
-        stopping.filter(given_up | Q(dispatch__dispatch_id__in=cleared)).update(status=Job.Status.DROPPED)
+        ended = stopping.filter(given_up | Q(dispatch__dispatch_id__in=cleared))
+        ended.move(Job.Status.STOPPING, Job.Status.DROPPED)

@@ -3,9 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from dispatch.failures import CAUSES
+from dispatch.models import Job
+from dispatch.models.jobs import EDGES as JOB_EDGES
 from dispatch.outcomes import OUTCOMES
-from generation.lifecycle import EDGES
+from generation.lifecycle import EDGES, State
 from generation.models import Command
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -15,12 +19,27 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
 
 
-def test_the_table_of_states_is_the_one_in_code():
+def drawn(edges, first) -> str:
+    """Return the diagram of a table of steps, as a document holds it."""
+    steps = [
+        f"    {source} --> {target}"
+        for source, targets in edges.items()
+        for target in type(source)
+        if target in targets
+    ]
+    ends = [f"    {source} --> [*]" for source, targets in edges.items() if not targets]
+    return "\n".join(["```mermaid", "stateDiagram-v2", f"    [*] --> {first}", *steps, *ends, "```"])
+
+
+def test_the_diagrams_are_drawn_from_the_tables_in_code():
     text = (PROJECT / "docs" / "lifecycle.md").read_text()
-    table = rows(text.split("## The way")[0])[2:]
-    assert {row[0]: set(row[1].split(", ")) for row in table} == {
-        source.value: {target.value for target in targets} for source, targets in EDGES.items()
-    }
+    for edges, first in ((EDGES, State.NEW), (JOB_EDGES, Job.Status.RESERVED)):
+        assert drawn(edges, first) in text, drawn(edges, first)
+
+
+def test_a_step_that_the_table_of_jobs_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="does not go from done to sent"):
+        Job.objects.none().move(Job.Status.DONE, Job.Status.SENT)
 
 
 def test_the_tables_of_outcomes_and_causes_are_the_ones_in_code():

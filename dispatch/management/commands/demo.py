@@ -14,7 +14,7 @@ from animastor_site.embedded import servers
 from animastor_site.embedded.errors import EmbeddedError
 from animastor_site.embedded.layout import layout_for
 from dispatch.config import config
-from dispatch.demo import setting_up
+from dispatch.demo import progress, setting_up
 from dispatch.demo.processes import Processes, log_tail
 from dispatch.hubs.base import HubUnavailable
 from dispatch.hubs.registry import hub_named
@@ -33,6 +33,7 @@ CORES = max(1, min(4, os.cpu_count() or 1))
 WORKERS = {StageName.AUDIO: max(1, CORES // 2), StageName.IMAGE: max(1, CORES // 2), StageName.VIDEO: CORES}
 START_TIMEOUT_S = 60.0
 POLL_S = 0.2
+TELL_S = 2.0
 
 
 class Command(BaseCommand):
@@ -116,9 +117,25 @@ class Command(BaseCommand):
         processes.start("web", web)
         _wait_for_port(port)
         self.stdout.write(f"\nAnimastor runs at http://127.0.0.1:{port}/\n  user      {name}\n  password  {password}\n")
-        self.stdout.write(f"Logs are in {settings.STATE_DIR / 'log'}. Ctrl-C ends it; the data stays.\n")
+        running = ", ".join(child.name for child in processes.children)
+        self.stdout.write(f"Running: {running}. Each has its log in {settings.STATE_DIR / 'log'}.\n")
+        self.stdout.write("What is made is told here. Ctrl-C ends it; the data stays.\n")
+        self._tell_progress(processes)
+
+    def _tell_progress(self, processes: Processes) -> None:
+        """Print how far every book is whenever that changed, until somebody ends it."""
+        told: dict[str, str] = {}
+        asked = 0.0
         while True:
             self._refuse_dead(processes)
+            if time.monotonic() - asked > TELL_S:
+                asked = time.monotonic()
+                now = progress.lines()
+                for title, line in now.items():
+                    # What lies there when the demo starts is no news.
+                    if told and told.get(title) != line:
+                        self.stdout.write(f"{time.strftime('%H:%M:%S')} {title}: {line}")
+                told = now or {"": ""}
             time.sleep(POLL_S)
 
     def _once(self, book: Book, began: float, *, as_json: bool, processes: Processes) -> None:
@@ -128,7 +145,7 @@ class Command(BaseCommand):
             self._refuse_dead(processes)
             self._refuse_blocked(book)
             run_tick()
-            self._say(_progress(book, stages))
+            self._say(progress.lines().get(book.title, ""))
             time.sleep(POLL_S)
         counted = Asset.objects.filter(book=book, stage__in=stages).order_by().values_list("stage", "state")
         states: dict[str, dict[str, int]] = {stage: {} for stage in stages}
@@ -155,11 +172,6 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stderr.write(text)
-
-
-def _progress(book: Book, stages: tuple[str, ...]) -> str:
-    assets = Asset.objects.filter(book=book, stage__in=stages)
-    return f"{assets.filter(state=State.READY).count()} of {assets.count()} ready"
 
 
 def _free_port(first: int) -> int:
