@@ -8,8 +8,8 @@ from generation.models import Book
 from generation.stages import StageName
 
 
-def lines() -> dict[str, str]:
-    """Return {title: such as "9 of 9 pictures, 3 of 9 narrations ready; 2 generating"} of books with anything to tell.
+def lines() -> dict[int, str]:
+    """Return {book: its line} where work was asked for: "Moby-Dick: 9 of 9 pictures, 0 of 9 videos ready; 2 generating".
 
     Empty while the database is away.
     """
@@ -19,8 +19,8 @@ def lines() -> dict[str, str]:
     except DatabaseError:
         connection.close()
         return {}
-    told = {titles[pk]: _line(stages) for pk, stages in counted.items()}
-    return {title: line for title, line in told.items() if line}
+    told = {pk: _line(stages) for pk, stages in counted.items()}
+    return {pk: f"{titles[pk]}: {line}" for pk, line in told.items() if line}
 
 
 def _line(stages: selectors.Progress) -> str:

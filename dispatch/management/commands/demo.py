@@ -124,18 +124,17 @@ class Command(BaseCommand):
 
     def _tell_progress(self, processes: Processes) -> None:
         """Print how far every book is whenever that changed, until somebody ends it."""
-        told: dict[str, str] = {}
-        asked = 0.0
+        told = progress.lines()
+        asked = time.monotonic()
         while True:
             self._refuse_dead(processes)
             if time.monotonic() - asked > TELL_S:
                 asked = time.monotonic()
                 now = progress.lines()
-                for title, line in now.items():
-                    # What lies there when the demo starts is no news.
-                    if told and told.get(title) != line:
-                        self.stdout.write(f"{time.strftime('%H:%M:%S')} {title}: {line}")
-                told = now or {"": ""}
+                for pk, line in now.items():
+                    if told.get(pk) != line:
+                        self.stdout.write(f"{time.strftime('%H:%M:%S')} {line}")
+                told |= now
             time.sleep(POLL_S)
 
     def _once(self, book: Book, began: float, *, as_json: bool, processes: Processes) -> None:
@@ -145,7 +144,7 @@ class Command(BaseCommand):
             self._refuse_dead(processes)
             self._refuse_blocked(book)
             run_tick()
-            self._say(progress.lines().get(book.title, ""))
+            self._say(progress.lines().get(book.pk, ""))
             time.sleep(POLL_S)
         counted = Asset.objects.filter(book=book, stage__in=stages).order_by().values_list("stage", "state")
         states: dict[str, dict[str, int]] = {stage: {} for stage in stages}
