@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 setup: $(STAMP)
 
 $(STAMP): requirements.txt requirements-local.txt
+	@echo "Installing into $(VENV); the first time this takes about a minute."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-local.txt
 	touch $(STAMP)

@@ -9,7 +9,7 @@ from generation.stages import StageName
 
 
 def lines() -> dict[int, str]:
-    """Return {book: its line} where work was asked for: "Moby-Dick: 9 of 9 pictures, 0 of 9 videos ready; 2 generating".
+    """Return a line per book where work was asked for: "Moby-Dick: 9 of 9 pictures, 0 of 9 videos ready; 2 generating".
 
     Empty while the database is away.
     """
