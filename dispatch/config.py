@@ -31,6 +31,7 @@ class Config:
     submit_parallel: int = 4
     video_profile: str = "standard"  # of dispatch/rendering/video/profiles.py
     clear_for: timedelta = timedelta(hours=1)
+    reconcile_interval: timedelta = timedelta(seconds=60)
     keep_journal: timedelta = timedelta(days=7)
     keep_reports: timedelta = timedelta(days=7)
     keep_dispatches: timedelta = timedelta(days=30)

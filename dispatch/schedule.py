@@ -3,13 +3,15 @@
 from rq import cron
 
 from dispatch.config import config
+from dispatch.reconcile import reconcile_if_due
 from dispatch.ring import QUEUE, TICK_TIMEOUT_S
 from dispatch.tick import run_tick
 
 
 def tick() -> None:
-    """Run one tick. A second one at the same time finds the lease taken and does nothing."""
+    """Run one tick, and look the record through when that is due. A second one at the same time does nothing."""
     run_tick()
+    reconcile_if_due()
 
 
 # ttl: ticks missed while no worker was there are not made up for.

@@ -107,6 +107,9 @@ class Hub(Protocol):
     def evidence(self, refs: Sequence[JobRef]) -> Mapping[JobRef, Life]:
         """Say how each job lives. Never raises; what cannot be read is unknown."""
 
+    def held(self) -> Collection[str]:
+        """Return the dispatch ids of which it holds a job, queued or running. Raises HubUnavailable."""
+
     def undelivered(self) -> Sequence[Undelivered]:
         """Return results that wait to be fetched. Raises HubUnavailable."""
 

@@ -1,7 +1,8 @@
 from .dispatches import Dispatch
 from .jobs import Job
 from .parts import Part
+from .reconcile import ReconcileState
 from .tick import TickLease, TickReport, TickRing
 from .workers import StageWorkers
 
-__all__ = ["Dispatch", "Job", "Part", "StageWorkers", "TickLease", "TickReport", "TickRing"]
+__all__ = ["Dispatch", "Job", "Part", "ReconcileState", "StageWorkers", "TickLease", "TickReport", "TickRing"]

@@ -1,5 +1,7 @@
 """Step 3: close what is done, and put back what is still asked for."""
 
+from collections.abc import Iterable
+
 from django.db.models import Exists, OuterRef, Q
 
 from dispatch.models import Dispatch
@@ -20,13 +22,18 @@ def settle(run: Run) -> None:
     books = _books_to_settle()
     if books:
         with run.lease.transaction():
-            locked = {book.pk: book for book in Book.objects.lock(books)}
-            _repair(_ghosts(), State.GENERATING, "no_active_dispatch", locked)
-            _repair(_uncommanded(), State.PENDING, gate.NO_ACTIVE_TASK, locked)
-            _fail_without_dependency(locked)
-            _requeue_dirty(locked)
-            _close_tasks(locked)
+            settle_books(books)
     reach(Boundary.SETTLED)
+
+
+def settle_books(books: Iterable[int]) -> None:
+    """Settle these books, in a transaction of the tick."""
+    locked = {book.pk: book for book in Book.objects.lock(books)}
+    _repair(ghosts(), State.GENERATING, "no_active_dispatch", locked)
+    _repair(uncommanded(), State.PENDING, gate.NO_ACTIVE_TASK, locked)
+    _fail_without_dependency(locked)
+    _requeue_dirty(locked)
+    _close_tasks(locked)
 
 
 def _open_target(**conditions: object) -> Exists:
@@ -35,9 +42,9 @@ def _open_target(**conditions: object) -> Exists:
 
 def _books_to_settle() -> set[int]:
     return {
-        *_uncommanded().values_list("book", flat=True),
+        *uncommanded().values_list("book", flat=True),
         *Task.objects.filter(_is_settled()).values_list("book", flat=True),
-        *_ghosts().values_list("book", flat=True),
+        *ghosts().values_list("book", flat=True),
         *_dirty_but_wanted().values_list("book", flat=True),
         *_without_dependency().values_list("book", flat=True),
     }
@@ -59,13 +66,13 @@ def _without_dependency() -> AssetQuerySet:
     return Asset.objects.filter(lacking, _open_target(), state=State.PENDING)
 
 
-def _ghosts() -> AssetQuerySet:
+def ghosts() -> AssetQuerySet:
     """Generating without an active dispatch: nothing of ours writes that, whatever it was must not stand for ever."""
     active = Dispatch.objects.filter(asset=OuterRef("pk"), status=Dispatch.Status.ACTIVE)
     return Asset.objects.filter(~Exists(active), state=State.GENERATING)
 
 
-def _uncommanded() -> AssetQuerySet:
+def uncommanded() -> AssetQuerySet:
     """Pending without an open target of a live task: a task's rows were deleted by hand. Nobody asks for it now."""
     return Asset.objects.filter(~_open_target(task__status__in=Task.LIVE), state=State.PENDING)
 

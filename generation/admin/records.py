@@ -14,6 +14,7 @@ from generation.models import (
     ArtifactFile,
     Asset,
     Command,
+    Finding,
     ForceSet,
     JournalEntry,
     LayerConfig,
@@ -169,6 +170,13 @@ class TargetAdmin(ReadOnlyAdmin):
 class ForceSetAdmin(ReadOnlyAdmin):
     list_display = ("command", "expires_at")
     list_select_related = ("command",)
+
+
+@admin.register(Finding)
+class FindingAdmin(ReadOnlyAdmin):
+    list_display = ("kind", "subject", "detail", "first_seen_at", "last_seen_at", "fixed_at")
+    list_filter = ("kind", ("fixed_at", admin.EmptyFieldListFilter))
+    search_fields = ("subject", "detail")
 
 
 @admin.register(JournalEntry)

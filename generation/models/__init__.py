@@ -2,6 +2,7 @@ from .artifacts import Artifact, ArtifactFile, StoreIdentity
 from .assets import Asset
 from .books import Book, Chapter, ImageUnit, Scene
 from .commands import Command
+from .findings import Finding
 from .force_sets import ForceSet
 from .journal import JournalEntry
 from .layers import LayerConfig, StageConfig, SystemConfig
@@ -14,6 +15,7 @@ __all__ = [
     "Book",
     "Chapter",
     "Command",
+    "Finding",
     "ForceSet",
     "ImageUnit",
     "JournalEntry",

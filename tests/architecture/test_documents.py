@@ -9,6 +9,7 @@ from dispatch.failures import CAUSES
 from dispatch.models import Job
 from dispatch.models.jobs import EDGES as JOB_EDGES
 from dispatch.outcomes import OUTCOMES
+from dispatch.reconcile import CHECKS
 from generation.lifecycle import EDGES, State
 from generation.models import Command
 
@@ -70,3 +71,9 @@ def test_every_variable_the_settings_read_is_explained():
     explained = (PROJECT / "docs" / "operations.md").read_text()
     internal = {"ANIMASTOR_REDIS_DB", "ANIMASTOR_HUB"}
     assert [name for name in set(read) - internal if f"`{name}`" not in explained] == []
+
+
+def test_every_kind_of_finding_is_explained_with_its_fix():
+    text = (PROJECT / "docs" / "operations.md").read_text()
+    table = rows(text.split("## What is put right by itself")[1].split("## What is forgotten")[0])[2:]
+    assert table == [[check.kind, check.words, check.fix_words] for check in CHECKS]

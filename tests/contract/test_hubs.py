@@ -137,3 +137,16 @@ def test_a_hub_that_is_away_says_so_and_proves_nothing(harness):
 
 def test_nothing_waits_in_the_mailbox_of_a_fresh_hub(harness):
     assert list(harness.hub.undelivered()) == []
+
+
+def test_it_tells_which_dispatches_it_holds_queued_or_running(harness):
+    one, two = envelope(), envelope()
+    for sent in (one, two):
+        harness.hub.submit(sent)
+    harness.start(one.ref)
+    assert set(harness.hub.held()) == {one.ref.dispatch_id, two.ref.dispatch_id}
+    harness.hub.clear({two.ref.dispatch_id})
+    assert set(harness.hub.held()) == {one.ref.dispatch_id}
+    harness.go_away()
+    with pytest.raises(HubUnavailable):
+        harness.hub.held()

@@ -61,6 +61,11 @@ class FakeHub:
             return dict.fromkeys(refs, Life.UNKNOWN)
         return {ref: self._life(ref) for ref in refs}
 
+    def held(self) -> Collection[str]:
+        if self.down:
+            raise HubUnavailable("the hub is away")
+        return {ref.dispatch_id for ref in self.jobs}
+
     def undelivered(self) -> Sequence[Undelivered]:
         if self.down:
             raise HubUnavailable("the hub is away")

@@ -92,6 +92,14 @@ class RqHub:
             return dict.fromkeys(refs, Life.UNKNOWN)
         return {ref: registers.life(keys.rq_job_id(ref.dispatch_id, ref.job_id)) for ref in refs}
 
+    def held(self) -> Collection[str]:
+        forbid_open_transaction("The hub")
+        try:
+            registers = read_registers(queues.connection())
+        except redis.RedisError as error:
+            raise HubUnavailable(str(error)) from error
+        return {rq_id.partition("-")[0] for rq_id in (*registers.queued, *registers.running)}
+
     def undelivered(self) -> Sequence[Undelivered]:
         """Return what finished jobs of ours return: a job whose result was accepted leaves nothing behind."""
         forbid_open_transaction("The hub")

@@ -10,7 +10,9 @@ from django.db import close_old_connections
 
 from dispatch.config import config
 from dispatch.models import TickLease, TickRing
+from dispatch.reconcile import reconcile_if_due
 from dispatch.tick import run_tick
+from dispatch.tick.lease import LostTick
 from dispatch.tick.report import Report
 from generation import store
 
@@ -50,9 +52,13 @@ class Command(BaseCommand):
         """Whatever a tick meets costs this tick, not the loop."""
         try:
             report = run_tick()
+            reconcile_if_due()
         except DatabaseAway as error:
             self.stderr.write(f"tick failed: {error}")
             close_old_connections()
+            return
+        except LostTick:
+            logger.warning("another process took the tick over")
             return
         except Exception:
             logger.exception("the tick failed")
