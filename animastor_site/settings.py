@@ -152,6 +152,8 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {"login": "10/min"},
+    # Whom a limit is for: the address a proxy of ours saw, never what a client says of itself.
+    "NUM_PROXIES": 1 if env_bool("BEHIND_PROXY", default=False) else 0,
     "EXCEPTION_HANDLER": "generation.api.errors.handle",
 }
 SPECTACULAR_SETTINGS = {

@@ -9,11 +9,11 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 from generation.models import Artifact
 from generation.stages import StageName
 
-from .pages import Pages, Query, filters
+from .pages import PageQuery, Pages, StrictAddress, filters
 from .serializers import ArtifactSerializer
 
 
-class ArtifactQuery(Query):
+class ArtifactQuery(PageQuery):
     book = serializers.IntegerField(required=False, source="asset__book")
     scene = serializers.IntegerField(required=False, source="asset__scene")
     stage = serializers.ChoiceField(choices=StageName.choices, required=False, source="asset__stage")
@@ -23,7 +23,8 @@ class ArtifactPages(Pages):
     ordering = "pk"
 
 
-class ArtifactViewSet(ReadOnlyModelViewSet[Artifact]):
+class ArtifactViewSet(StrictAddress, ReadOnlyModelViewSet[Artifact]):
+    queries = {"list": ArtifactQuery}
     queryset = Artifact.objects.select_related("asset").prefetch_related("files")
     serializer_class = ArtifactSerializer
     pagination_class = ArtifactPages

@@ -1,5 +1,6 @@
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -10,12 +11,13 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from generation import selectors
 from generation.commands import cancel, layers, pause, regenerate, retry
-from generation.exceptions import PermissionRefused
+from generation.commands.answers import Actor
 from generation.exporting.sending import zip_response
 from generation.models import Book, LayerConfig
 from generation.stages import StageName
 
 from .commands import (
+    KEY_PARAMETER,
     LayerBody,
     PauseBody,
     Paused,
@@ -27,7 +29,7 @@ from .commands import (
     TakenBack,
     give,
 )
-from .pages import Pages, Query, filters
+from .pages import PageQuery, Pages, StrictAddress
 from .serializers import BookSerializer, LayerSerializer, ProgressSerializer
 
 
@@ -35,45 +37,38 @@ class BookPages(Pages):
     ordering = "pk"
 
 
-class BookQuery(Query):
-    pass
-
-
-class BookViewSet(ReadOnlyModelViewSet[Book]):
+class BookViewSet(StrictAddress, ReadOnlyModelViewSet[Book]):
+    queries = {"list": PageQuery}
     queryset = Book.objects.all()
     serializer_class = BookSerializer
     pagination_class = BookPages
     lookup_value_converter = "int"
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        filters(BookQuery, request)
-        return super().list(request, *args, **kwargs)
-
-    @extend_schema(request=RegenerateBody, responses=Queued)
+    @extend_schema(parameters=[KEY_PARAMETER], request=RegenerateBody, responses=Queued)
     @action(detail=True, methods=["post"])
     def regenerate(self, request: Request, pk: int) -> Response:
         """Ask for stages of scenes: the only way work comes to be."""
         return give(request, RegenerateBody, regenerate, lambda **fields: regenerate.Request(pk, **fields))
 
-    @extend_schema(request=RetryBody, responses=Queued)
+    @extend_schema(parameters=[KEY_PARAMETER], request=RetryBody, responses=Queued)
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Response:
         """Regenerate exactly what failed or is blocked."""
         return give(request, RetryBody, retry, lambda **fields: retry.Request(pk, **fields))
 
-    @extend_schema(request=StagesBody, responses=TakenBack)
+    @extend_schema(parameters=[KEY_PARAMETER], request=StagesBody, responses=TakenBack)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: int) -> Response:
         """Stop all of these stages. Finished files are kept."""
         return give(request, StagesBody, cancel, lambda **fields: cancel.Request(pk, **fields))
 
-    @extend_schema(request=PauseBody, responses=Paused)
+    @extend_schema(parameters=[KEY_PARAMETER], request=PauseBody, responses=Paused)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: int) -> Response:
         """Nothing new starts; what runs is finished."""
         return self._pause(request, pk, paused=True)
 
-    @extend_schema(request=PauseBody, responses=Paused)
+    @extend_schema(parameters=[KEY_PARAMETER], request=PauseBody, responses=Paused)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: int) -> Response:
         return self._pause(request, pk, paused=False)
@@ -104,20 +99,20 @@ class BookViewSet(ReadOnlyModelViewSet[Book]):
     @action(detail=True)
     def export(self, request: Request, pk: int) -> StreamingHttpResponse:
         """What is published, as a zip: sound, pictures, films, subtitles, playlists, one film per chapter."""
-        if not request.user.has_perm("generation.view_artifact"):
-            raise PermissionRefused("You may not do this: the permission generation.view_artifact is needed.")
+        Actor.of(cast(User, request.user)).require(("generation.view_scene", "generation.view_artifact"))
         return zip_response([get_object_or_404(Book, pk=pk)])
 
     @extend_schema(responses=LayerSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def layers(self, request: Request, pk: int) -> Response:
+        Actor.of(cast(User, request.user)).require(("generation.view_layerconfig",))
         book = get_object_or_404(Book, pk=pk)
         rows = {row.stage: row for row in LayerConfig.objects.filter(book=book)}
         # No row is an enabled layer.
         shown = [rows.get(stage) or LayerConfig(book=book, stage=stage) for stage in StageName.values]
         return Response(LayerSerializer(shown, many=True).data)
 
-    @extend_schema(request=LayerBody, responses=Switched)
+    @extend_schema(parameters=[KEY_PARAMETER], request=LayerBody, responses=Switched)
     @action(detail=True, methods=["put"], url_path="layers/<str:stage>")
     def layer(self, request: Request, pk: int, stage: str) -> Response:
         """Off takes back what is queued and running of the layer; on starts nothing."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -96,6 +97,11 @@ class Switched(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField()
     changes = serializers.BooleanField()
     taken_back = serializers.IntegerField()
+
+
+KEY_PARAMETER = OpenApiParameter(
+    KEY_HEADER, str, OpenApiParameter.HEADER, description="The same key and body act once; with another body: 409."
+)
 
 
 def give(request: Request, body: type[CommandBody], command: Any, make: Callable[..., Any]) -> Response:

@@ -18,7 +18,8 @@ from generation.importing.archive import LARGEST_ARCHIVE_BYTES
 from generation.importing.files import read_file
 from generation.models.books import KEY_MAX
 
-from .commands import CommandBody, answer
+from .commands import KEY_PARAMETER, CommandBody, answer
+from .pages import StrictAddress
 
 CREATED = 201
 
@@ -54,11 +55,11 @@ class Imported(serializers.Serializer[Any]):
     deleted = serializers.IntegerField()
 
 
-class ImportView(APIView):
+class ImportView(StrictAddress, APIView):
     parser_classes = [MultiPartParser]
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(request=ImportBody, responses={200: Imported, CREATED: Imported})
+    @extend_schema(parameters=[KEY_PARAMETER], request=ImportBody, responses={200: Imported, CREATED: Imported})
     def post(self, request: Request) -> Response:
         """Import a file as a book. Starts nothing."""
         Actor.of(cast(User, request.user)).require((IMPORT,))

@@ -13,11 +13,11 @@ from generation.lifecycle import State
 from generation.models import Asset, Book, Scene
 from generation.stages import StageName
 
-from .pages import Pages, Query, filters
+from .pages import PageQuery, Pages, StrictAddress, filters
 from .serializers import SceneSerializer
 
 
-class SceneQuery(Query):
+class SceneQuery(PageQuery):
     chapter = serializers.IntegerField(required=False)
     stage = serializers.ChoiceField(choices=StageName.choices, required=False, help_text="with state: of this stage")
     state = serializers.ChoiceField(choices=State.choices, required=False, help_text="scenes with an asset in it")
@@ -36,15 +36,16 @@ class ScenePages(Pages):
     ordering = "position"
 
 
-class SceneViewSet(mixins.RetrieveModelMixin, GenericViewSet[Scene]):
+class SceneViewSet(StrictAddress, mixins.RetrieveModelMixin, GenericViewSet[Scene]):
     queryset = scene_rows({})
     serializer_class = SceneSerializer
     lookup_value_converter = "int"
 
 
-class ScenesOfBook(ListAPIView[Scene]):
+class ScenesOfBook(StrictAddress, ListAPIView[Scene]):
     """The scenes of a book in reading order, with their assets and published files."""
 
+    queries = {"get": SceneQuery}
     queryset = Scene.objects.none()
     serializer_class = SceneSerializer
     pagination_class = ScenePages

@@ -48,7 +48,7 @@ class ArtifactSerializer(serializers.ModelSerializer[Artifact]):
 
 
 class AssetSerializer(serializers.ModelSerializer[Asset]):
-    files = serializers.SerializerMethodField(help_text="of the published version")
+    files = serializers.SerializerMethodField(help_text="of the published version, for those who may see artifacts")
 
     class Meta:
         model = Asset
@@ -73,7 +73,10 @@ class AssetSerializer(serializers.ModelSerializer[Asset]):
 
     @extend_schema_field(FileSerializer(many=True))
     def get_files(self, asset: Asset) -> list[Mapping[str, Any]]:
-        return list(FileSerializer(asset.published.files.all(), many=True).data) if asset.published else []
+        request = self.context.get("request")
+        if asset.published is None or request is None or not request.user.has_perm("generation.view_artifact"):
+            return []
+        return list(FileSerializer(asset.published.files.all(), many=True).data)
 
 
 class ChapterSerializer(serializers.ModelSerializer[Chapter]):

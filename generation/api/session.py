@@ -13,6 +13,8 @@ from rest_framework.views import APIView
 
 from generation.strict import StrictSerializer
 
+from .pages import StrictAddress
+
 
 class Credentials(StrictSerializer):
     username = serializers.CharField(max_length=150)
@@ -29,7 +31,7 @@ class LoginThrottle(ScopedRateThrottle):
         return request.method != "POST" or super().allow_request(request, view)
 
 
-class SessionView(APIView):
+class SessionView(StrictAddress, APIView):
     permission_classes = [AllowAny]
     throttle_classes = [LoginThrottle]
     throttle_scope = "login"

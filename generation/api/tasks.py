@@ -14,12 +14,12 @@ from generation.commands import cancel_task
 from generation.models import Target, Task
 from generation.stages import StageName
 
-from .commands import CommandBody, TakenBack, give
-from .pages import Pages, Query, filters
+from .commands import KEY_PARAMETER, CommandBody, TakenBack, give
+from .pages import PageQuery, Pages, StrictAddress, filters
 from .serializers import TaskSerializer
 
 
-class TaskQuery(Query):
+class TaskQuery(PageQuery):
     book = serializers.IntegerField(required=False)
     stage = serializers.ChoiceField(choices=StageName.choices, required=False)
     status = serializers.ChoiceField(choices=Task.Status.choices, required=False)
@@ -29,7 +29,8 @@ class TaskPages(Pages):
     ordering = "-pk"
 
 
-class TaskViewSet(ReadOnlyModelViewSet[Task]):
+class TaskViewSet(StrictAddress, ReadOnlyModelViewSet[Task]):
+    queries = {"list": TaskQuery}
     queryset = Task.objects.select_related("command")
     serializer_class = TaskSerializer
     pagination_class = TaskPages
@@ -43,7 +44,7 @@ class TaskViewSet(ReadOnlyModelViewSet[Task]):
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return Response(self._shown([self.get_object()])[0])
 
-    @extend_schema(request=CommandBody, responses=TakenBack)
+    @extend_schema(parameters=[KEY_PARAMETER], request=CommandBody, responses=TakenBack)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: int) -> Response:
         """Cancel this task: its own open targets, nothing else."""

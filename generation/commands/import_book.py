@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from generation import covers, journal, store
 from generation.bulk import among
-from generation.exceptions import ImportRefused, KeyTaken
+from generation.exceptions import ImportRefused, KeyTaken, NotFound
 from generation.importing.parsed import ParsedBook
 from generation.importing.record import Outline, outline, write
 from generation.models import Asset, Book, Command, Scene
@@ -58,27 +58,27 @@ class Plan:
 def plan(request: Request) -> Plan:
     """Return what `apply` would do now. Reads only.
 
-    Raises ImportRefused for a key that is not printable text of 1 to 200 characters, KeyTaken without `update`.
+    Raises ImportRefused for a key that is not printable text of 1 to 200 characters, KeyTaken without `update`,
+    NotFound when there is no book to update.
     """
     _require_key(request.key)
-    return _plan(request, Book.objects.filter(key=request.key).first())
+    return _plan(request, _existing(request) if request.update else Book.objects.filter(key=request.key).first())
 
 
 def preview(request: Request) -> Plan:
     """Return what `plan` returns, and for a key that cannot be used yet what the file would become as a new book."""
     try:
         return plan(request)
-    except ImportRefused:
+    except (ImportRefused, NotFound):
         return _plan(request, None)
 
 
 def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, Any]:
     """Do it and return the answer of `Plan.answer()`. Raises what `plan` raises; `key` makes it idempotent."""
     _require_key(request.key)
-    existing = Book.objects.filter(key=request.key).first() if request.update else None
     cover = covers.save(request.parsed.cover)
     try:
-        return _update(request, existing, cover, actor, key) if existing else _create(request, cover, actor, key)
+        return (_update if request.update else _create)(request, cover, actor, key)
     except IntegrityError:
         if Book.objects.filter(key=request.key).exists():
             raise KeyTaken(f"There is already a book with the key {request.key!r}.") from None
@@ -102,7 +102,7 @@ def _create(request: Request, cover: str, actor: Actor, key: str | None) -> dict
     return answer_once_for_new(Asked(Command.Kind.IMPORT, None, request.params(), (IMPORT,)), actor, key, act)
 
 
-def _update(request: Request, existing: Book, cover: str, actor: Actor, key: str | None) -> dict[str, Any]:
+def _update(request: Request, cover: str, actor: Actor, key: str | None) -> dict[str, Any]:
     def act(book: Book, command: Command) -> dict[str, Any]:
         planned = _plan(request, book)
         gone = Scene.objects.filter(among("pk", planned.outline.gone))
@@ -119,8 +119,15 @@ def _update(request: Request, existing: Book, cover: str, actor: Actor, key: str
         return {**answer, "book": book.pk}
 
     permissions = (IMPORT, EDIT, DELETE_SCENES)
-    asked = Asked(Command.Kind.IMPORT, None, request.params(), permissions, lambda: existing.pk)
+    asked = Asked(Command.Kind.IMPORT, None, request.params(), permissions, lambda: _existing(request).pk)
     return answer_once(asked, actor, key, act)
+
+
+def _existing(request: Request) -> Book:
+    book = Book.objects.filter(key=request.key).first()
+    if book is None:
+        raise NotFound(f"There is no book with the key {request.key!r} to update.")
+    return book
 
 
 def _plan(request: Request, book: Book | None) -> Plan:

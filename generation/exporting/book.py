@@ -7,6 +7,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +21,7 @@ from generation.roles import MAIN, SUBTITLES, picture_roles
 from generation.stages import StageName
 
 from .names import safe_name
-from .stitching import Film, stitch
+from .stitching import stitch
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +59,7 @@ class Export:
     def __iter__(self) -> Iterator[tuple[str, IO[bytes]]]:
         """Yield (name, open file) of every file; it is closed when the next one is taken."""
         self._playlists = {StageName.AUDIO: [], StageName.VIDEO: []}
-        chapters = self.book.chapters.order_by("number")
-        for name, file in self._all(chapters):
+        for name, file in self._all():
             with file:
                 yield name, file
 
@@ -67,23 +68,24 @@ class Export:
         self.files += 1
         self.size += file.tell()
 
-    def _all(self, chapters: Any) -> Iterator[tuple[str, IO[bytes]]]:
+    def _all(self) -> Iterator[tuple[str, IO[bytes]]]:
+        # Read at once: what is moved meanwhile must not be missing in both places.
+        rows = Scene.objects.filter(book=self.book).select_related("chapter").order_by("position")
+        scenes = list(rows.prefetch_related("image_units", "assets__published__files"))
         cover = self._opened(self.book.cover) if self.book.cover else None
         cover_name = f"cover.{self.book.cover.rpartition('.')[2]}" if cover else ""
         if cover:
             yield cover_name, cover
-        for chapter in chapters:
-            yield from self._chapter(chapter)
+        for chapter, group in groupby(scenes, key=lambda scene: scene.chapter):
+            yield from self._chapter(chapter, list(group))
         for stage, lines in self._playlists.items():
             if lines:
                 name = "narration.m3u8" if stage == StageName.AUDIO else "video.m3u8"
                 yield name, io.BytesIO("\n".join(["#EXTM3U", *lines, ""]).encode())
         yield "book.json", _json(self._book_json(cover_name))
 
-    def _chapter(self, chapter: Chapter) -> Iterator[tuple[str, IO[bytes]]]:
+    def _chapter(self, chapter: Chapter, scenes: Sequence[Scene]) -> Iterator[tuple[str, IO[bytes]]]:
         folder = f"{chapter.number:03} {safe_name(chapter.title, 'chapter')}"
-        rows = Scene.objects.filter(chapter=chapter).order_by("number")
-        scenes = list(rows.prefetch_related("image_units", "assets__published__files"))
         stale = _stale(scenes)
         films: list[tuple[Scene, dict[str, ArtifactFile]]] = []
         for scene in scenes:
@@ -118,24 +120,21 @@ class Export:
         self, folder: str, films: Sequence[tuple[Scene, dict[str, ArtifactFile]]]
     ) -> Iterator[tuple[str, IO[bytes]]]:
         """Yield the chapter's films as one, with subtitles."""
-        opened = [(files, film) for _, files in films if (film := self._opened(files[MAIN].name)) is not None]
-        if not opened:
+        there = [files for _, files in films if self._is_there(files[MAIN].name)]
+        if not there:
             return
         with tempfile.TemporaryDirectory(prefix="animastor-export-") as directory:
             target = Path(directory) / "chapter.mp4"
             try:
-                starts = stitch([film for _, film in opened], target)
+                starts = stitch([partial(store.open_file, files[MAIN].name) for files in there], target)
             except (av.FFmpegError, ValueError, OSError) as error:
                 logger.exception("the films of %s were not joined", folder)
                 self.problems.append(f"{folder}.mp4 was not made: {error}")
                 return
-            finally:
-                for _, film in opened:
-                    film.close()
             yield f"{folder}.mp4", target.open("rb")
         cues = [
             cue.shifted(start)
-            for start, (files, _) in zip(starts, opened, strict=True)
+            for start, files in zip(starts, there, strict=True)
             for cue in self._cues(files.get(SUBTITLES))
         ]
         if cues:
@@ -148,13 +147,23 @@ class Export:
         with file:
             return from_vtt(file.read())
 
-    def _opened(self, name: str) -> Film | None:
+    def _opened(self, name: str) -> IO[bytes] | None:
         """Return the open file; None for one that is gone, which is told."""
         try:
             return store.open_file(name)
-        except OSError:
-            self.problems.append(f"{name} is gone from the storage.")
+        except FileNotFoundError:
+            self._tell(f"{name} is gone from the storage.")
             return None
+
+    def _is_there(self, name: str) -> bool:
+        is_there = store.storage().exists(name)
+        if not is_there:
+            self._tell(f"{name} is gone from the storage.")
+        return is_there
+
+    def _tell(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def _book_json(self, cover: str) -> dict[str, Any]:
         book = self.book

@@ -3,6 +3,8 @@
 import unicodedata
 
 LONGEST = 60
+# Devices of Windows.
+RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{device}{number}" for device in ("COM", "LPT") for number in range(1, 10))}
 PUNCTUATION = " -_.,'()"
 
 
@@ -13,4 +15,5 @@ def safe_name(text: str, otherwise: str) -> str:
         for character in unicodedata.normalize("NFC", text)
     )
     # A name must not begin like a hidden file, and Windows loses points and blanks at the end.
-    return "".join(kept)[:LONGEST].strip(" .") or otherwise
+    name = "".join(kept)[:LONGEST].strip(" .") or otherwise
+    return f"{name}_" if name.partition(".")[0].upper() in RESERVED else name

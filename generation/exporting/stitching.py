@@ -1,7 +1,8 @@
 """Films one after another as one MP4: copied packet by packet where they fit together, made anew where they do not."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +17,8 @@ FASTSTART = {"movflags": "+faststart"}
 X264 = {"preset": "veryfast", "crf": "23"}
 AAC_BITS, AAC_SAMPLES, SOUND_RATE = 96_000, 1024, 24_000
 
-Film = IO[bytes]
+# Opens a film; called anew for every look at it, so that a chapter of a thousand films holds one file open.
+Film = Callable[[], IO[bytes]]
 Samples = NDArray[np.float32]
 
 
@@ -42,9 +44,10 @@ def stitch(films: Sequence[Film], target: Path) -> list[float]:
     return _encode(films, shapes, target)
 
 
-def _opened(film: Film) -> InputContainer:
-    film.seek(0)
-    return av.open(film, "r")
+@contextmanager
+def _opened(film: Film) -> Iterator[InputContainer]:
+    with film() as file, av.open(file, "r") as container:
+        yield container
 
 
 def _base(timed: Any) -> Fraction:
@@ -87,13 +90,15 @@ def _copy_packets(
     """Copy one film to its place and return its length. Sound outside of the pictures is the encoder's padding."""
     video = container.streams.video[0]
     length = (video.duration or 0) * _base(video)
+    # A film need not begin at zero.
+    first = (video.start_time or 0) * _base(video)
     for packet in container.demux([video, *container.streams.audio[:1]]):
         if packet.dts is None or packet.pts is None:
             continue
         base = _base(packet)
-        if packet.stream.type == "audio" and not 0 <= packet.pts * base < length:
+        if packet.stream.type == "audio" and not 0 <= packet.pts * base - first < length:
             continue
-        shift = round(begin / base)
+        shift = round((begin - first) / base)
         packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
         packet.stream = written[packet.stream.type]
         output.mux(packet)
@@ -113,7 +118,7 @@ def _encode(films: Sequence[Film], shapes: Sequence[Shape], target: Path) -> lis
         for film in films:
             starts.append(float(frames / rate))
             for picture in _pictures(film, rate):
-                shown = picture.reformat(largest.width, largest.height, "yuv420p")
+                shown = _fitted(picture, largest.width, largest.height)
                 shown.pts, shown.time_base = frames, 1 / rate
                 output.mux(video.encode(shown))
                 frames += 1
@@ -155,15 +160,29 @@ class _Sound:
         self._output.mux(self._stream.encode(frame))
 
 
+def _fitted(picture: av.VideoFrame, width: int, height: int) -> av.VideoFrame:
+    """Return the picture as large as fits into the sides, on black; never stretched."""
+    scale = min(width / picture.width, height / picture.height)
+    inner = (min(width, round(picture.width * scale) // 2 * 2), min(height, round(picture.height * scale) // 2 * 2))
+    if inner == (width, height):
+        return picture.reformat(width, height, "yuv420p")
+    shown = picture.reformat(*inner, "rgb24").to_ndarray()
+    canvas = np.zeros((height, width, 3), np.uint8)
+    left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
+    canvas[top : top + inner[1], left : left + inner[0]] = shown
+    return av.VideoFrame.from_ndarray(canvas, format="rgb24").reformat(format="yuv420p")
+
+
 def _pictures(film: Film, rate: Fraction) -> Iterator[av.VideoFrame]:
     """Yield the film's pictures at another rate: each as often as it is seen."""
     number = 0
     with _opened(film) as container:
         video = container.streams.video[0]
         seen_s = 1 / Fraction(video.average_rate or rate)
+        first_s = (video.start_time or 0) * _base(video)
         for picture in container.decode(video):
             # Read before it is given away: an encoder writes its own times into it.
-            until = Fraction(picture.time or 0) + seen_s - Fraction(1, 1000)
+            until = Fraction(picture.time or 0) - first_s + seen_s - Fraction(1, 1000)
             while number / rate < until:
                 yield picture
                 number += 1

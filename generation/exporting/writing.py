@@ -57,8 +57,12 @@ def zip_chunks(exports: Iterable[Export]) -> Iterator[bytes]:
     written_at = (now.year, now.month, now.day, now.hour, now.minute, now.second)
     with zipfile.ZipFile(sink, "w", allowZip64=True) as packed:
         for export in exports:
-            folder = export.name if export.name not in taken else f"{export.name} ({export.book.pk})"
-            taken.add(folder)
+            folder, number = export.name, 1
+            # Two names that differ in their capitals are one on many file systems.
+            while folder.casefold() in taken:
+                number += 1
+                folder = f"{export.name} ({number})"
+            taken.add(folder.casefold())
             for name, file in export:
                 info = zipfile.ZipInfo(f"{folder}/{name}", written_at)
                 info.compress_type = zipfile.ZIP_DEFLATED if name.endswith(TEXTS) else zipfile.ZIP_STORED

@@ -16,7 +16,8 @@ from .text import paragraphs_of
 
 BOOK = "book.json"
 CHAPTERS = "chapters/"
-KEY_MAX, TITLE_MAX, TEXT_MAX, PROMPT_MAX = 200, 500, 200_000, 4000
+# A text without a full stop is one scene, however long; what was exported must be importable.
+KEY_MAX, TITLE_MAX, TEXT_MAX, PROMPT_MAX = 200, 500, 10_000_000, 4000
 MOST_IMAGES = 20
 
 
@@ -43,7 +44,7 @@ class _Scene(StrictSerializer):
 class _Chapter(StrictSerializer):
     id = _text(KEY_MAX)
     title = _optional(TITLE_MAX)
-    text = _optional(50 * TEXT_MAX)
+    text = _optional(5 * TEXT_MAX)
     scenes = _Scene(many=True, required=False)
 
 
@@ -66,6 +67,7 @@ def read_bundle(source: Source, root: str) -> ParsedBook:
     """Return the book. Raises ImportRefused, which names the file and the place in it."""
     book = _checked(_Book, source, root + BOOK)
     names = [resolve(root + BOOK, name) for name in book.get("chapters", [])] or _chapter_files(source, root)
+    _require_once(names, "File", root + BOOK)
     if not names:
         raise ImportRefused(f"The bundle has no chapters: {CHAPTERS} holds no JSON file.")
     chapters = tuple(_chapter(_checked(_Chapter, source, name), name) for name in names)
@@ -85,7 +87,13 @@ def _chapter_files(source: Source, root: str) -> list[str]:
     """Return the files of the chapters in the order people count: 2 before 10."""
     start = root + CHAPTERS
     found = [name for name in source.names() if name.startswith(start) and PurePath(name).suffix == ".json"]
-    return sorted(found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
+    return sorted(found, key=_counted)
+
+
+def _counted(name: str) -> list[Any]:
+    """Return what sorts numbers in a name by their value, however long: zeros aside, the longer one is the larger."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(len(part.lstrip("0")), part.lstrip("0")) if index % 2 else part for index, part in enumerate(parts)]
 
 
 def _checked(serializer: type[StrictSerializer], source: Source, name: str) -> dict[str, Any]:

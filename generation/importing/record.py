@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 from django.db.models import F, OuterRef, Subquery
 
@@ -15,12 +14,12 @@ from generation.stages import STAGES
 
 from .matching import Named, match_scenes
 from .parsed import ParsedBook, ParsedChapter, ParsedImage, ParsedScene
-from .splitting import split_scenes
+from .splitting import Earlier, split_scenes
 
 BATCH = 2000
 
 
-def scenes_of(chapter: ParsedChapter, earlier: Sequence[str] = ()) -> list[ParsedScene]:
+def scenes_of(chapter: ParsedChapter, earlier: Earlier | None = None) -> list[ParsedScene]:
     """Return the scenes of a chapter: those of its file, or cut from its text, by `earlier` where that still fits."""
     return list(chapter.scenes) or [ParsedScene(text) for text in split_scenes(chapter.paragraphs, earlier)]
 
@@ -37,7 +36,10 @@ class Placed:
 
     @property
     def is_changed(self) -> bool:
-        return self.row is not None and (self.row.text != self.parsed.text or self.images != self.parsed.images)
+        """True when something that is rendered differs; the file's own names are not."""
+        if self.row is None:
+            return False
+        return self.row.text != self.parsed.text or _prompts(self.images) != _prompts(self.parsed.images)
 
 
 @dataclass
@@ -67,11 +69,11 @@ class Outline:
 def outline(parsed: ParsedBook, book: Book | None = None) -> Outline:
     """Return how the file maps to the book's scenes, all new without a book. Reads only."""
     rows = list(book.scenes.select_related("chapter").order_by("position")) if book else []
-    texts = [row.text for row in rows]
+    earlier = Earlier(row.text for row in rows)
     placed = [
         Placed(chapter, number, scene)
         for chapter, parsed_chapter in enumerate(parsed.chapters)
-        for number, scene in enumerate(scenes_of(parsed_chapter, texts), start=1)
+        for number, scene in enumerate(scenes_of(parsed_chapter, earlier), start=1)
     ]
     old = [Named(row.chapter.key, row.key, row.text) for row in rows]
     new = [Named(parsed.chapters[place.chapter].key, place.parsed.key, place.parsed.text) for place in placed]
@@ -150,19 +152,29 @@ def _columns(scene: Scene) -> tuple[object, ...]:
 
 
 def _write_images(plan: Outline) -> None:
+    """Bring the pictures of differing scenes to what the file says; one that stays keeps its row, and so its part."""
     differing = [place for place in plan.placed if place.row and place.images != place.parsed.images]
-    drawn_before = [place.row.pk for place in differing if place.row and place.images]
-    delete_rows(ImageUnit.objects.filter(among("scene", drawn_before)))
-    ImageUnit.objects.bulk_create(
-        chain.from_iterable(
-            [
-                ImageUnit(scene=place.row, number=number, key=image.key, prompt=image.prompt)
-                for number, image in enumerate(place.parsed.images, start=1)
-            ]
-            for place in differing
-        ),
-        batch_size=BATCH,
-    )
+    rows: dict[tuple[int, str], ImageUnit] = {}
+    for unit in ImageUnit.objects.filter(among("scene", [place.row.pk for place in differing if place.row])):
+        rows[unit.scene_id, unit.key] = unit
+    new: list[ImageUnit] = []
+    kept: list[ImageUnit] = []
+    for place in differing:
+        for number, image in enumerate(place.parsed.images, start=1):
+            scene = place.row
+            if scene is None:
+                continue
+            known = rows.pop((scene.pk, image.key), None)
+            unit = known or ImageUnit(scene=scene, key=image.key)
+            unit.number, unit.prompt = number, image.prompt
+            (kept if known else new).append(unit)
+    delete_rows(ImageUnit.objects.filter(among("pk", [unit.pk for unit in rows.values()])))
+    ImageUnit.objects.bulk_update(kept, ["number", "prompt"], batch_size=BATCH)
+    ImageUnit.objects.bulk_create(new, batch_size=BATCH)
+
+
+def _prompts(images: Sequence[ParsedImage]) -> list[str]:
+    return [image.prompt for image in images]
 
 
 def _write_assets(book: Book, scenes: Sequence[Scene]) -> None:

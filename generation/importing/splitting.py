@@ -30,7 +30,30 @@ class Sentence:
     cost: float  # of ending a scene behind it
 
 
-def split_scenes(paragraphs: Iterable[str], earlier: Iterable[str] = ()) -> list[str]:
+class Earlier:
+    """The scenes a book was cut into before, found by their first sentences; each is taken once."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._known: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
+        for text in texts:
+            split = [sentence for paragraph in text.split(PARAGRAPH_BREAK) for sentence in split_sentences(paragraph)]
+            self._known[split[0]][len(split), text] += 1
+
+    def take(self, sentences: Sequence[Sentence], place: int) -> int:
+        """Return how many sentences of an earlier scene lie at `place`, word for word; 0 when none does."""
+        candidates = self._known.get(sentences[place].text)
+        if not candidates:
+            return 0
+        for number, text in candidates:
+            if _joined(sentences[place : place + number]) == text:
+                candidates[number, text] -= 1
+                if not candidates[number, text]:
+                    del candidates[number, text]
+                return number
+        return 0
+
+
+def split_scenes(paragraphs: Iterable[str], earlier: Earlier | None = None) -> list[str]:
     """Return the scenes of a chapter in order, paragraphs inside a scene separated by a blank line.
 
     Every scene has SHORTEST_S to LONGEST_S of narration, unless the chapter is shorter or one sentence is longer. It
@@ -39,7 +62,7 @@ def split_scenes(paragraphs: Iterable[str], earlier: Iterable[str] = ()) -> list
     """
     sentences = _sentences(list(paragraphs))
     scenes: list[str] = []
-    for segment, is_kept in _segments(sentences, earlier):
+    for segment, is_kept in _segments(sentences, earlier or Earlier()):
         scenes += [_joined(segment)] if is_kept else [_joined(scene) for scene in _cut(segment)]
     return scenes
 
@@ -49,13 +72,15 @@ def _sentences(paragraphs: Sequence[str]) -> list[Sentence]:
     for paragraph, following in pairwise([*paragraphs, ""]):
         is_speech, is_answered = _is_speech(paragraph), _is_speech(following)
         split = split_sentences(paragraph)
-        read = ""
+        opened = quotes = 0
         for number, text in enumerate(split, start=1):
-            read += text
+            opened += sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
+            quotes += text.count('"')
             if number == len(split):
                 cost = BETWEEN_SPEECHES if is_speech and is_answered else AFTER_PARAGRAPH
             else:
-                cost = INSIDE_SPEECH if _is_open(read) else AFTER_SENTENCE
+                # A quotation that began in the paragraph has not ended.
+                cost = INSIDE_SPEECH if opened > 0 or quotes % 2 else AFTER_SENTENCE
             result.append(Sentence(text, number == len(split), narration_s(text) + JOINT_S, cost))
     return result
 
@@ -64,33 +89,19 @@ def _is_speech(paragraph: str) -> bool:
     return paragraph.startswith(SPEECH_MARKS)
 
 
-def _is_open(text: str) -> bool:
-    """True when a quotation that began in the text has not ended in it."""
-    opened = sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
-    return opened > 0 or text.count('"') % 2 == 1
-
-
-def _segments(sentences: Sequence[Sentence], earlier: Iterable[str]) -> list[tuple[Sequence[Sentence], bool]]:
+def _segments(sentences: Sequence[Sentence], earlier: Earlier) -> list[tuple[Sequence[Sentence], bool]]:
     """Return runs of sentences in order, each with True when it is one of the earlier scenes, word for word."""
-    known: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
-    for text in earlier:
-        split = [sentence for paragraph in text.split(PARAGRAPH_BREAK) for sentence in split_sentences(paragraph)]
-        known[split[0]][len(split), text] += 1
     segments: list[tuple[Sequence[Sentence], bool]] = []
     place = begun = 0
     while place < len(sentences):
-        candidates = known.get(sentences[place].text, Counter())
-        found = next((one for one in candidates if _joined(sentences[place : place + one[0]]) == one[1]), None)
-        if found is None:
+        taken = earlier.take(sentences, place)
+        if not taken:
             place += 1
             continue
-        candidates[found] -= 1
-        if not candidates[found]:
-            del candidates[found]
         if begun < place:
             segments.append((sentences[begun:place], False))
-        segments.append((sentences[place : place + found[0]], True))
-        place = begun = place + found[0]
+        segments.append((sentences[place : place + taken], True))
+        place = begun = place + taken
     if begun < len(sentences):
         segments.append((sentences[begun:], False))
     return _with_short_ones_joined(segments)

@@ -2,12 +2,13 @@
 
 import codecs
 import re
-from pathlib import PurePath
+from itertools import pairwise
 
 from charset_normalizer import from_bytes
 
 from generation.exceptions import ImportRefused
 
+from .names import title_of
 from .parsed import ParsedBook, ParsedChapter, language_code
 
 # Largest first: the UTF-32 mark begins with that of UTF-16.
@@ -28,14 +29,31 @@ HEADING_WORDS = (
     "|capítulo|parte|libro|prólogo|epílogo|capitolo|prologo|epilogo"
 )
 ROMAN = r"(?=[ivxlc])(?:c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
-ORDINAL = rf"(?:\d{{1,3}}|{ROMAN}|[^\W\d_]+)"
-NAMED_HEADING = re.compile(rf"^(?:{HEADING_WORDS})(?:\s+{ORDINAL})?\s*(?:[.:—–-].*)?$", re.IGNORECASE)
-NUMBER_HEADING = re.compile(rf"^(?:\d{{1,3}}|{ROMAN})\.?$", re.IGNORECASE)
+NUMBER_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last"
+    "|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|erstes|zweites|drittes|viertes|fünftes"
+    "|un|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|premier|première|deuxième|troisième|second|seconde"
+    "|uno|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|primo|prima|secondo|seconda|terzo|terza"
+    "|dos|tres|cuatro|cinco|siete|ocho|nueve|diez|primero|primera|segundo|segunda|tercero|tercera"
+)
+# Ordinals of Russian by their stems: первая, вторая, …
+ORDINAL = (
+    rf"(?:\d{{1,3}}|{ROMAN}|(?:the\s+)?(?:{NUMBER_WORDS})(?:[\s-](?:{NUMBER_WORDS}))?"
+    r"|(?:перв|втор|трет|четв[её]рт|пят|шест|седьм|восьм|девят|десят|одиннадцат|двенадцат|последн)[а-яё]{1,4})"
+)
+NUMBERED_HEADING = re.compile(rf"^(?:{HEADING_WORDS})\s+{ORDINAL}\s*(?:[.:—–-].*)?$", re.IGNORECASE)
+# Without a number a heading is short and no sentence.
+NAMED_HEADING = re.compile(rf"^(?:{HEADING_WORDS})\s*(?:[.:—–-][^.!?…]*)?$", re.IGNORECASE)
+NUMBER_HEADING = re.compile(rf"^(?:(\d{{1,3}})|({ROMAN}))\.?$", re.IGNORECASE)
+ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # No pattern here may try a run of blank lines in more than one way.
 BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 HEADER_FIELD = re.compile(r"^(title|author|language)\s*:\s*(.+)$", re.IGNORECASE)
-GUTENBERG_START = re.compile(r"^\*{3}\s*START OF.*\*{3}\s*$", re.IGNORECASE | re.MULTILINE)
-GUTENBERG_END = re.compile(r"^\*{3}\s*END OF", re.IGNORECASE | re.MULTILINE)
+# What Project Gutenberg puts around a text. Other books have lines of asterisks of their own.
+GUTENBERG = r"TH(?:E|IS) PROJECT GUTENBERG"
+GUTENBERG_START = re.compile(rf"^\*{{3}}\s*START OF {GUTENBERG}.*\*{{3}}\s*$", re.IGNORECASE | re.MULTILINE)
+GUTENBERG_END = re.compile(rf"^\*{{3}}\s*END OF {GUTENBERG}", re.IGNORECASE | re.MULTILINE)
 
 
 def read_text(data: bytes, filename: str, encoding: str | None = None) -> ParsedBook:
@@ -59,19 +77,13 @@ def read_text(data: bytes, filename: str, encoding: str | None = None) -> Parsed
         header.setdefault("title", title)
         del chapters[0]
     return ParsedBook(
-        title=header.get("title", _title_of(filename))[:500],
+        title=header.get("title", title_of(filename))[:500],
         author=header.get("author", "")[:500],
         language=language_code(header.get("language", "")),
         encoding=used,
         chapters=tuple(chapters),
         is_titled="title" in header,
     )
-
-
-def _title_of(filename: str) -> str:
-    """Return a title made of a file name; bytes of the name that are no UTF-8 become question marks."""
-    stem = PurePath(filename).stem.encode("utf-8", "replace").decode()
-    return stem.replace("_", " ").strip() or "Untitled"
 
 
 def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
@@ -126,7 +138,7 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
         elif line.strip() and not start:
             break
     body = text[start.end() :] if start else text[last_field_end:]
-    end = GUTENBERG_END.search(body)
+    end = GUTENBERG_END.search(body) if start else None
     return fields, body[: end.start()] if end else body
 
 
@@ -139,13 +151,30 @@ def paragraphs_of(body: str) -> list[str]:
 
 def _chapters(paragraphs: list[str]) -> list[ParsedChapter]:
     """Begin a chapter at each heading; headings without text (a table of contents) are dropped."""
+    numbers = {number for paragraph in paragraphs if (number := _number_of(paragraph))}
     chapters: list[tuple[str, list[str]]] = [("", [])]
     for paragraph in paragraphs:
-        if is_heading(paragraph):
+        if is_heading(paragraph) or _is_numbered(_number_of(paragraph), numbers):
             chapters.append((paragraph, []))
         else:
             chapters[-1][1].append(paragraph)
     return [ParsedChapter(title[:500], tuple(body)) for title, body in chapters if body]
+
+
+def _is_numbered(number: int, numbers: set[int]) -> bool:
+    """True of a number that stands in a row of chapters; a single "42." is an answer."""
+    return number > 0 and (number - 1 in numbers or (number == 1 and 2 in numbers))
+
+
+def _number_of(paragraph: str) -> int:
+    """Return the value of a paragraph that is only a number, Arabic or Roman; 0 for any other."""
+    match = NUMBER_HEADING.match(paragraph) if len(paragraph) <= LONGEST_HEADING else None
+    if match is None:
+        return 0
+    if match.group(1):
+        return int(match.group(1))
+    values = [ROMAN_VALUES[letter] for letter in match.group(2).lower()]
+    return sum(-one if one < following else one for one, following in pairwise([*values, 0]))
 
 
 def _title_line(chapters: list[ParsedChapter]) -> str:
@@ -158,6 +187,7 @@ def _title_line(chapters: list[ParsedChapter]) -> str:
 
 
 def is_heading(paragraph: str) -> bool:
+    """True of a line that names a chapter; a number alone is one only in a row of them."""
     if len(paragraph) > LONGEST_HEADING:
         return False
-    return bool(NAMED_HEADING.match(paragraph) or NUMBER_HEADING.match(paragraph))
+    return bool(NUMBERED_HEADING.match(paragraph) or NAMED_HEADING.match(paragraph))

@@ -121,7 +121,9 @@ class ImageUnit(models.Model):
     class Meta:
         ordering = ["scene", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["scene", "number"], name="image_unit_number_once"),
+            models.UniqueConstraint(
+                fields=["scene", "number"], name="image_unit_number_once", deferrable=models.Deferrable.DEFERRED
+            ),
             models.UniqueConstraint(fields=["scene", "key"], name="image_unit_key_once"),
         ]
 

@@ -1,12 +1,15 @@
 """What the API refuses: a status, a code, words, and no row changed."""
 
+import base64
 import json
 
 import pytest
+from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from generation.commands import layers
-from generation.models import Book, Command
+from generation.models import Asset, Book, Command
+from tests.factories.artifacts import publish
 from tests.integration.calling import COMMANDS, account, api, book, error_of, get, post, scene_of, upload  # noqa: F401 - fixtures
 from tests.snapshot import snapshot
 
@@ -127,8 +130,54 @@ def test_a_filter_for_a_number_that_no_row_can_have_finds_nothing(api):
     assert get(api, f"artifacts/?scene={2**70}").json()["results"] == []
 
 
-def test_a_cursor_that_is_not_ours_is_refused(api):
-    assert get(api, "books/?cursor=nonsense").status_code == 404
+@pytest.mark.parametrize("place", ["nonsense", "p=abc", "p=", "p=1.5", "r=1&p=x", "p=%00", f"p={2**70}"])
+def test_a_cursor_that_is_not_ours_is_refused(place, api, book):
+    cursor = base64.b64encode(place.encode()).decode()
+    for address in ("books/", "tasks/", "artifacts/", f"books/{book.pk}/scenes/"):
+        response = api.get(f"/api/v1/{address}", {"cursor": cursor})
+        assert (response.status_code, error_of(response)["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "books/1/?foo=1",
+        "books/1/progress/?foo=1",
+        "books/1/layers/?stge=image",
+        "books/1/export/?chapter=2",
+        "session/?x=1",
+    ],
+)
+def test_an_address_that_says_more_than_it_may_is_refused(address, api, book):
+    assert get(api, address.replace("/1/", f"/{book.pk}/")).status_code == 400
+
+
+def test_a_dry_run_that_is_asked_for_in_the_address_is_refused_and_not_a_real_one(api, book):
+    before = snapshot()
+    assert post(api, f"books/{book.pk}/regenerate/?dry_run=true").status_code == 400
+    assert snapshot() == before
+
+
+def test_a_client_cannot_choose_whom_the_limit_of_signing_in_is_for(settings):
+    cache.clear()
+    body = {"username": "a", "password": "b"}
+    statuses = []
+    for number in range(12):
+        headers = {"x-forwarded-for": f"10.0.0.{number}"}
+        statuses.append(APIClient().post("/api/v1/session/", body, format="json", headers=headers).status_code)
+    cache.clear()
+    assert statuses == [401] * 10 + [429] * 2
+
+
+def test_files_and_texts_are_for_those_who_may_see_them(book):
+    publish(Asset.objects.get(book=book, position=1, stage="image"))
+    client = APIClient()
+    client.force_login(account("reader", "view_book", "view_scene"))
+    (row, *_) = get(client, f"books/{book.pk}/scenes/").json()["results"]
+    assert [asset["files"] for asset in row["assets"]] == [[], [], []]
+    client.force_login(account("viewer", "view_book", "view_artifact"))
+    for address in ("export/", "layers/", "scenes/"):
+        assert get(client, f"books/{book.pk}/{address}").status_code == 403
 
 
 def test_a_method_that_is_not_there_is_refused(api, book):

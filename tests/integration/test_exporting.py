@@ -11,9 +11,11 @@ from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
 from generation import store
-from generation.commands import import_book
+from generation.commands import delete, import_book
 from generation.commands.answers import Actor
 from generation.cues import Cue, from_vtt, to_vtt
+from generation.exporting.book import Export
+from generation.exporting.writing import zip_chunks
 from generation.importing.files import read_file, read_path
 from generation.models import Artifact, ArtifactFile, Asset, Book, Scene
 from tests.doubles.films import mp4
@@ -117,6 +119,33 @@ def test_an_export_can_be_imported_again(book, tmp_path, capsys):
     assert (told["kept"], told["changed"], told["new"], told["deleted"]) == (3, 0, 0, 0)
 
 
+def test_a_chapter_without_scenes_is_left_out_and_a_long_scene_comes_back(book, tmp_path, capsys):
+    delete.apply(delete.Request(delete.What.SCENE, (Scene.objects.get(position=3).pk,)), Actor("ada"))
+    Scene.objects.filter(position=1).update(text="word " * 60_000)
+    export(book, tmp_path / "whale", capsys)
+    again = import_book.plan(import_book.Request(read_path(tmp_path / "whale"), "whale", update=True)).answer()
+    assert (again["kept"], again["changed"], again["deleted"]) == (2, 0, 0)
+
+
+def test_a_scene_that_moves_meanwhile_is_exported_once(book):
+    files = iter(Export(book))
+    names = [next(files)[0]]
+    two = chapter("c1", scene("s1", "One."), scene("s2", "Two."))
+    moved = bundle(chapter("c2", scene("s1", "Three.")), two, id="whale", title="The Whale")
+    import_book.apply(import_book.Request(read_file(moved, "x.zip"), "whale", update=True), Actor("ada"))
+    names += [name for name, _ in files]
+    assert set(names) == FILES
+
+
+def test_two_books_of_one_name_lie_in_two_folders():
+    for number, title in enumerate(("X", "x", "X (2)", "CON")):
+        parsed = read_file(bundle(chapter("c1", scene("s1", "One.")), title=title), "x.zip")
+        import_book.apply(import_book.Request(parsed, f"k{number}"), Actor("ada"))
+    with zipfile.ZipFile(io.BytesIO(b"".join(zip_chunks(map(Export, Book.objects.order_by("key")))))) as packed:
+        folders = [name.split("/")[0] for name in packed.namelist() if name.endswith("/book.json")]
+    assert folders == ["X", "x (2)", "X (2) (2)", "CON_"]
+
+
 def test_a_zip_holds_the_same_in_one_folder(book, tmp_path, capsys):
     export(book, tmp_path / "whale.zip", capsys)
     with zipfile.ZipFile(tmp_path / "whale.zip") as packed:
@@ -141,7 +170,7 @@ def test_a_file_that_is_gone_is_told_and_all_others_are_there(book, tmp_path, ca
     gone = ArtifactFile.objects.get(artifact__asset__position=2, artifact__asset__stage="video", role="main").name
     store.storage().delete(gone)
     told = export(book, tmp_path / "whale", capsys)
-    assert told["problems"] == [f"{gone} is gone from the storage."] * 2
+    assert told["problems"] == [f"{gone} is gone from the storage."]
     assert files_in(tmp_path / "whale") == FILES - {"001 Chapter c1/002.mp4"}
     with av.open(str(tmp_path / "whale" / "001 Chapter c1.mp4")) as container:
         assert sum(1 for _ in container.decode(video=0)) == 5

@@ -1,11 +1,13 @@
 """A changed file over an earlier import: what did not change keeps its row and its files."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.management import CommandError, call_command
 
 from generation.commands import import_book, regenerate
 from generation.commands.answers import Actor
-from generation.exceptions import IdempotencyConflict, ImportRefused
+from generation.exceptions import IdempotencyConflict, ImportRefused, NotFound
 from generation.importing.files import read_file
 from generation.lifecycle import State
 from generation.models import Artifact, Asset, Book, Chapter, Command, ImageUnit, JournalEntry, Scene, Target
@@ -119,12 +121,35 @@ def test_prompts_of_pictures_are_part_of_the_scene():
     def with_prompt(prompt):
         return asked(chapter("c1", scene("s1", images=[{"id": "i1", "prompt": prompt}])))
 
-    import_book.apply(with_prompt("a ship"), ADA)
+    import_book.apply(replace(with_prompt("a ship"), update=False), ADA)
     assert [(unit.number, unit.key, unit.prompt) for unit in ImageUnit.objects.all()] == [(1, "i1", "a ship")]
     assert import_book.apply(with_prompt("a ship"), ADA)["changed"] == 0
     assert import_book.apply(with_prompt("a whale"), ADA)["changed"] == 1
     assert [unit.prompt for unit in ImageUnit.objects.all()] == ["a whale"]
     assert Scene.objects.get().content_version == 2
+
+
+def test_a_picture_that_stays_keeps_its_row_and_new_names_change_nothing_that_is_rendered():
+    def with_images(*images):
+        listed = [{"id": key, "prompt": prompt} for key, prompt in images]
+        return asked(chapter("c1", scene("s1", images=listed)))
+
+    first = with_images(("a", "a ship"), ("b", "a whale"), ("c", "the sea"))
+    import_book.apply(replace(first, update=False), ADA)
+    before = dict(ImageUnit.objects.values_list("key", "pk"))
+    told = import_book.apply(with_images(("c", "the sea"), ("a", "a ship"), ("d", "the end")), ADA)
+    after = dict(ImageUnit.objects.order_by("number").values_list("key", "pk"))
+    assert (list(after), told["changed"]) == (["c", "a", "d"], 1)
+    assert (after["a"], after["c"]) == (before["a"], before["c"])
+    told = import_book.apply(with_images(("x", "the sea"), ("y", "a ship"), ("z", "the end")), ADA)
+    assert (told["kept"], list(ImageUnit.objects.values_list("key", flat=True))) == (1, ["x", "y", "z"])
+
+
+def test_an_update_of_a_book_that_is_not_there_is_refused():
+    for give in (import_book.plan, lambda request: import_book.apply(request, ADA)):
+        with pytest.raises(NotFound, match="no book with the key 'whale' to update"):
+            give(asked(*two_chapters(*TEXTS)))
+    assert not Book.objects.exists()
 
 
 def test_voices_an_operator_set_and_work_that_was_asked_for_stay(book):

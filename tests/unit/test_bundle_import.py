@@ -42,6 +42,15 @@ def test_chapters_come_in_the_order_people_count_or_as_the_book_names_them():
     assert [part.key for part in read_file(archive(named), "x.zip").chapters] == ["c3", "c1"]
 
 
+def test_any_name_of_a_file_is_sorted():
+    names = ["10", "9", "1²2", "9" * 5000, "007", "aa", "b"]
+    files = files_of_bundle()
+    for name in names:
+        files[f"chapters/{name}.json"] = json.dumps(chapter(name[:20], scene("s")))
+    found = [part.key for part in read_file(archive(files), "x.zip").chapters]
+    assert found == ["1²2", "007", "9", "10", "9" * 20, "aa", "b"]
+
+
 def test_a_chapter_without_scenes_gives_a_text_that_is_cut():
     book = read_file(bundle({"id": "c1", "text": f"{TEXT}\n\n{TEXT}"}), "x.zip")
     assert (book.chapters[0].paragraphs, book.chapters[0].scenes) == ((TEXT, TEXT), ())
@@ -76,6 +85,7 @@ def test_a_folder_does_not_follow_links_out_of_it(tmp_path):
         (files_of_bundle(ONE, chapters=["../x.json"]), "leads out"),
         (files_of_bundle(ONE, chapters=["chapters/9.json"]), "which it does not hold"),
         (files_of_bundle(ONE, ONE), "Chapter 'c1' is there twice"),
+        (files_of_bundle(ONE, chapters=["chapters/1.json"] * 2), "File 'chapters/1.json' is there twice"),
         (files_of_bundle(ONE, cover="cover.png"), "which it does not hold"),
         (files_of_bundle({"id": "c1"}), "either scenes or a text"),
         (files_of_bundle(chapter("c1", scene("s1"), text="x")), "either scenes or a text"),

@@ -5,6 +5,7 @@ from generation.importing.sentences import narration_s, split_sentences
 from generation.importing.splitting import (
     LONGEST_S,
     SHORTEST_S,
+    Earlier,
     split_scenes,
 )
 
@@ -69,7 +70,7 @@ def test_no_paragraphs_give_no_scenes():
 @given(PARAGRAPHS)
 def test_a_chapter_that_did_not_change_is_cut_as_before(paragraphs):
     scenes = split_scenes(paragraphs)
-    assert split_scenes(paragraphs, earlier=scenes) == scenes
+    assert split_scenes(paragraphs, earlier=Earlier(scenes)) == scenes
 
 
 @given(PARAGRAPHS, st.data())
@@ -77,7 +78,7 @@ def test_a_change_in_one_paragraph_leaves_all_other_scenes_but_its_neighbours(pa
     scenes = split_scenes(paragraphs)
     place = data.draw(st.integers(0, len(paragraphs) - 1))
     changed = [*paragraphs[:place], "Something quite different happened here.", *paragraphs[place + 1 :]]
-    again = split_scenes(changed, earlier=scenes)
+    again = split_scenes(changed, earlier=Earlier(scenes))
     assert words_of(again) == words_of(changed)
     untouched = [scene for scene in scenes if not set(scene.split("\n\n")) & set(_pieces(paragraphs[place]))]
     assert len(set(untouched) - set(again)) <= 2

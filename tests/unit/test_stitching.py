@@ -10,8 +10,8 @@ import pytest
 from generation.exporting.stitching import stitch
 
 
-def film(colour, seconds=2, size=(320, 180), rate=15, sound_rate=24_000, tone=440):
-    """A film of one colour with a tone, made like those of scenes."""
+def film(colour, seconds=2, size=(320, 180), rate=15, sound_rate=24_000, tone=440, begin=0):
+    """What opens a film of one colour with a tone, made like those of scenes; it begins at `begin` seconds."""
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:
         video = container.add_stream("libx264", rate=rate, options={"preset": "veryfast"})
@@ -19,18 +19,22 @@ def film(colour, seconds=2, size=(320, 180), rate=15, sound_rate=24_000, tone=44
         sound = container.add_stream("aac", rate=sound_rate, layout="mono") if sound_rate else None
         for number in range(seconds * rate):
             picture = av.VideoFrame.from_ndarray(np.full((size[1], size[0], 3), colour, np.uint8), format="rgb24")
-            picture.pts, picture.time_base = number, Fraction(1, rate)
+            picture.pts, picture.time_base = number + begin * rate, Fraction(1, rate)
             container.mux(video.encode(picture))
         container.mux(video.encode(None))
         if sound:
             wave = 0.3 * np.sin(2 * np.pi * tone * np.arange(seconds * sound_rate) / sound_rate).astype(np.float32)
             for place in range(0, len(wave), 1024):
                 frame = av.AudioFrame.from_ndarray(wave[None, place : place + 1024], "fltp", "mono")
-                frame.sample_rate, frame.time_base, frame.pts = sound_rate, Fraction(1, sound_rate), place
+                frame.sample_rate, frame.time_base, frame.pts = (
+                    sound_rate,
+                    Fraction(1, sound_rate),
+                    place + begin * sound_rate,
+                )
                 container.mux(sound.encode(frame))
             container.mux(sound.encode(None))
-    buffer.seek(0)
-    return buffer
+    content = buffer.getvalue()
+    return lambda: io.BytesIO(content)
 
 
 def seen_and_heard(path):
@@ -65,7 +69,7 @@ def test_films_that_fit_together_are_copied_without_a_gap(tmp_path):
     for begin, tone in ((0.5, 300), (3, 600), (5.5, 900)):
         assert pitch_of(samples[int(begin * rate) : int((begin + 1) * rate)], rate) == pytest.approx(tone, abs=2)
     # What is copied is as small as its pieces.
-    assert (tmp_path / "chapter.mp4").stat().st_size < 1.2 * sum(len(one.getvalue()) for one in films)
+    assert (tmp_path / "chapter.mp4").stat().st_size < 1.2 * sum(len(one().getvalue()) for one in films)
 
 
 def test_a_film_with_other_sides_rate_or_sound_is_made_to_fit(tmp_path):
@@ -93,7 +97,47 @@ def test_it_begins_to_play_before_it_is_loaded(tmp_path):
     assert content.index(b"moov") < content.index(b"mdat")
 
 
-@pytest.mark.parametrize("content", [b"", b"no film", film(RED).getvalue()[:200]])
+@pytest.mark.parametrize("content", [b"", b"no film", film(RED)().getvalue()[:200]])
 def test_what_is_no_film_is_an_error(content, tmp_path):
     with pytest.raises((av.FFmpegError, ValueError)):
-        stitch([film(GREEN), io.BytesIO(content)], tmp_path / "chapter.mp4")
+        stitch([film(GREEN), lambda: io.BytesIO(content)], tmp_path / "chapter.mp4")
+
+
+def test_films_that_do_not_begin_at_zero_lie_where_it_says(tmp_path):
+    starts = stitch([film(RED, tone=300, begin=5), film(GREEN, tone=600, begin=5)], tmp_path / "chapter.mp4")
+    assert starts == [0, 2]
+    colours, times, samples, rate = seen_and_heard(tmp_path / "chapter.mp4")
+    assert (len(colours), times[0]) == (60, pytest.approx(0, abs=0.01))
+    assert len(samples) / rate == pytest.approx(4, abs=0.1)
+    for second, tone in ((0.5, 300), (2.5, 600)):
+        assert pitch_of(samples[int(second * rate) : int((second + 1) * rate)], rate) == pytest.approx(tone, abs=2)
+
+
+def test_a_film_of_another_shape_is_not_stretched(tmp_path):
+    stitch([film(RED), film(GREEN, size=(180, 400))], tmp_path / "chapter.mp4")
+    with av.open(str(tmp_path / "chapter.mp4")) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    red = frames[10][..., 0] > 100
+    assert frames[10].shape == (400, 180, 3)
+    assert red.sum(0).max() == pytest.approx(180 * 9 / 16, abs=4)
+
+
+def test_one_film_is_open_at_a_time(tmp_path):
+    opened, most = [], 0
+
+    class Counted(io.BytesIO):
+        def close(self):
+            if not self.closed:
+                opened.pop()
+            super().close()
+
+    content = film(RED)().getvalue()
+
+    def open_one():
+        nonlocal most
+        opened.append(1)
+        most = max(most, len(opened))
+        return Counted(content)
+
+    stitch([open_one] * 5, tmp_path / "chapter.mp4")
+    assert (most, opened) == (1, [])

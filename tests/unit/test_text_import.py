@@ -46,7 +46,10 @@ def test_a_sentence_before_the_first_heading_is_text():
 
 
 def test_what_project_gutenberg_puts_around_a_text_is_left_out():
-    text = "Title: X\n\n*** START OF THE EBOOK X ***\n\nThe story.\n\n*** END OF THE EBOOK X ***\n\nThe licence."
+    text = (
+        "Title: X\n\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\nThe story.\n\n"
+        "*** END OF THE PROJECT GUTENBERG EBOOK X ***\n\nThe licence."
+    )
     assert [chapter.paragraphs for chapter in read_text(text.encode(), "x.txt").chapters] == [("The story.",)]
 
 
@@ -61,17 +64,46 @@ def test_windows_line_ends_and_wrapped_lines_become_whole_paragraphs():
 
 
 @pytest.mark.parametrize(
-    "line", ["CHAPTER 1. Loomings.", "Chapter IV", "XII.", "7", "Глава первая", "PROLOGUE", "Kapitel 3: Das Meer"]
+    "line",
+    [
+        "CHAPTER 1. Loomings.",
+        "Chapter IV",
+        "Глава первая",
+        "PROLOGUE",
+        "Kapitel 3: Das Meer",
+        "Part the First: The Sea",
+    ],
 )
 def test_headings_are_recognised(line):
     assert is_heading(line)
 
 
 @pytest.mark.parametrize(
-    "line", ["Part of the ship was gone.", "I", "Call me Ishmael.", "Chapter houses were built in the town."]
+    "line",
+    [
+        "Part of the ship was gone.",
+        "Call me Ishmael.",
+        "Chapter houses were built in the town.",
+        "Letter — she never wrote one.",
+        "Act now.",
+        "Book - he said, and gave it back to me.",
+        "Introduction. He was born in 1901 in a small town.",
+    ],
 )
 def test_sentences_are_no_headings(line):
-    assert is_heading(line) == (line == "I")  # a lone roman numeral is one
+    assert not is_heading(line)
+
+
+def test_numbers_are_headings_in_a_row_and_words_alone():
+    row = "I.\n\nFirst.\n\nII.\n\nSecond.\n\nIII.\n\nThird."
+    assert titles(read_text(row.encode(), "x.txt")) == ["I.", "II.", "III."]
+    alone = read_text(b"He asked who did it.\n\nI.\n\nAnd how often?\n\n42.", "x.txt")
+    assert alone.chapters[0].paragraphs == ("He asked who did it.", "I.", "And how often?", "42.")
+
+
+def test_lines_of_asterisks_that_are_not_project_gutenbergs_lose_no_text():
+    text = b"One.\n\n*** End of part one ***\n\nTwo.\n\n*** Start of part two ***\n\nThree."
+    assert len(read_text(text, "x.txt").chapters[0].paragraphs) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Read an EPUB 2 or 3: chapters by its table of contents, text without mark-up, notes and page numbers."""
 
 from collections.abc import Iterable
-from pathlib import PurePath
+from itertools import chain
 
 from generation.exceptions import ImportRefused
 from generation.importing.archive import Archive
+from generation.importing.names import title_of
 from generation.importing.parsed import ParsedBook, ParsedChapter, language_code
 
 from .contents import Entry, read_contents
@@ -13,6 +14,7 @@ from .package import Package, read_package
 from .xml import parse
 
 TITLE_MAX = 500
+TITLES_BETWEEN = " · "
 
 
 def read_epub(archive: Archive, filename: str) -> ParsedBook:
@@ -25,7 +27,7 @@ def read_epub(archive: Archive, filename: str) -> ParsedBook:
     if not chapters:
         raise ImportRefused("The EPUB contains no text.")
     return ParsedBook(
-        title=(package.title or PurePath(filename).stem)[:TITLE_MAX] or "Untitled",
+        title=package.title[:TITLE_MAX] or title_of(filename),
         author=package.author[:TITLE_MAX],
         language=language_code(package.language),
         encoding="utf-8",
@@ -45,24 +47,35 @@ def _chapters(archive: Archive, package: Package) -> list[ParsedChapter]:
             continue
         if not mine and not entries:
             mine = [Entry("", name, "")]
-        _collect(blocks_of(root), mine, collected)
+        try:
+            _collect(blocks_of(root), mine, collected)
+        except RecursionError:
+            raise ImportRefused(f"{name!r} is nested too deeply.") from None
     read = [_chapter(title, blocks) for title, blocks in collected]
     return [chapter for chapter in read if chapter is not None]
 
 
 def _collect(blocks: Iterable[Block], entries: list[Entry], collected: list[tuple[str, list[Block]]]) -> None:
     """Add the blocks of one document, beginning a chapter wherever the table of contents says so."""
-    starts = {entry.fragment: entry.title for entry in reversed(entries)}
+    starts: dict[str, list[str]] = {}
+    for entry in entries:
+        starts.setdefault(entry.fragment, []).append(entry.title)
     if "" in starts:
-        collected.append((starts.pop(""), []))
+        collected.append((_joined(starts.pop("")), []))
     for block in blocks:
-        for fragment in block.ids & starts.keys():
-            collected.append((starts.pop(fragment), []))
+        here = [fragment for fragment in starts if fragment in block.ids]
+        if here:
+            # A part and its first chapter often begin at one place.
+            collected.append((_joined(chain.from_iterable(starts.pop(fragment) for fragment in here)), []))
         collected[-1][1].append(block)
     # A place that does not exist still is a chapter of this document, if it is the only one named.
     if len(entries) == 1 and starts and collected:
         title, body = collected[-1]
-        collected[-1] = (title or next(iter(starts.values())), body)
+        collected[-1] = (title or _joined(next(iter(starts.values()))), body)
+
+
+def _joined(titles: Iterable[str]) -> str:
+    return TITLES_BETWEEN.join(dict.fromkeys(filter(None, titles)))
 
 
 def _chapter(title: str, blocks: list[Block]) -> ParsedChapter | None:

@@ -91,4 +91,11 @@ class _Reader:
 def _is_silent(element: Element, tag: str) -> bool:
     if tag in SILENT or element.get("hidden") is not None or SILENT_TYPES & set(attribute(element, "type").split()):
         return True
-    return tag == "sup" and bool(NOTE_MARK.match("".join(str(text) for text in element.itertext()).strip()))
+    return tag == "sup" and _is_note_mark(element)
+
+
+def _is_note_mark(element: Element) -> bool:
+    """True of a raised number that leads somewhere; 10⁶ leads nowhere and is read."""
+    if not NOTE_MARK.match("".join(str(text) for text in element.itertext()).strip()):
+        return False
+    return any(local(link) == "a" for link in (*element.iter(), *element.iterancestors()))

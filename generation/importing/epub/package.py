@@ -104,6 +104,7 @@ def _read_metadata(root: Element, package: Package, items: dict[str, _Item]) -> 
 
 
 def _read_spine(root: Element, package: Package, items: dict[str, _Item]) -> None:
+    spine: dict[str, None] = {}
     for element in root.iter():
         if local(element) == "spine":
             toc = items.get(attribute(element, "toc"))
@@ -112,6 +113,8 @@ def _read_spine(root: Element, package: Package, items: dict[str, _Item]) -> Non
         if local(element) == "itemref" and attribute(element, "linear") != "no":
             item = items.get(attribute(element, "idref"))
             if item is not None and item.media_type in XHTML and item.name != package.nav:
-                package.spine.append(item.name)
+                spine[item.name] = None
+    # Each document once: naming one a thousand times makes a book of gigabytes.
+    package.spine = list(spine)
     if not package.ncx:
         package.ncx = next((item.name for item in items.values() if item.media_type == "application/x-dtbncx+xml"), "")

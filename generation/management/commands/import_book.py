@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--key", help="your name for the book; a bundle's own or the file's name when left out")
         parser.add_argument("--encoding", help="what a text file is written in; detected when left out")
-        parser.add_argument("--update", action="store_true", help="a book that has the key becomes what the file says")
+        parser.add_argument("--update", action="store_true", help="the book with the key becomes what the file says")
         parser.add_argument("--dry-run", action="store_true", help="say what would happen and save nothing")
         parser.add_argument("--json", action="store_true", help="print the result as one line of JSON")
 
