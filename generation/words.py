@@ -17,6 +17,12 @@ def amount(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def opening(text: str, most: int) -> str:
+    """Return how a text begins, cut between words."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rpartition(' ')[0] or line[:most]} …"
+
+
 def of_stage(stage: str, number: int) -> str:
     """Return for example "3 pictures"."""
     return amount(number, STAGES[StageName(stage)].noun)
@@ -37,6 +43,7 @@ def _queued_stage(stage: str, numbers: Answer) -> str:
 
 
 def imported(answer: Answer) -> str:
+    """Tell what came of an import, or would; "2 chapters, 9 scenes" of a new book."""
     text = f"{amount(answer['chapters'], 'chapter')}, {amount(answer['scenes'], 'scene')}"
     if answer["new"] == answer["scenes"] and not answer["deleted"]:
         return text

@@ -54,7 +54,9 @@ class LayerForm(forms.Form):
 
 
 class VoicesForm(forms.Form):
-    voice = forms.CharField(max_length=40, required=False, initial="", help_text="Empty for the language's own.")
+    voice = forms.CharField(
+        max_length=40, required=False, initial="", help_text="Empty for the language's own. The README lists voices."
+    )
     speed_percent = forms.IntegerField(
         min_value=edit.SPEED_LEAST, max_value=edit.SPEED_MOST, initial=100, label="Speed in %"
     )

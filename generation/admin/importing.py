@@ -94,17 +94,19 @@ class ImportingAdmin:
             asked = import_book.Request(parsed, form.cleaned_data["key"], form.cleaned_data["update"])
             # What is shown while the key is taken is the file as it is.
             planned = import_book.preview(asked)
-            if "confirmed" not in request.POST:
-                return self._page(request, form, import_book.plan(asked))
+            shown = _digest(form.cleaned_data)
+            # What was ticked or typed on the page changes what will happen: it is shown before it is done.
+            if "confirmed" not in request.POST or (asked.update and request.POST.get("shown") != shown):
+                if "confirmed" in request.POST:
+                    self.message_user(request, "This is what will happen now. Confirm once more.", messages.INFO)
+                return self._page(request, form, import_book.plan(asked), shown)
             answer = import_book.apply(asked, Actor.of(cast(User, request.user)), upload["name"])
         except GenerationError as error:
             form.add_error("key" if isinstance(error, KeyTaken) else None, str(error))
             return self._page(request, form, planned)
         store.storage().delete(upload["name"])
-        done = words.imported(answer)
-        self.message_user(
-            request, f"{answer['title']} was imported: {done}. Nothing is generated yet.", messages.SUCCESS
-        )
+        done = f"{'updated' if asked.update else 'imported'}: {words.imported(answer)}"
+        self.message_user(request, f"{answer['title']} was {done}. Nothing is generated yet.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:generation_book_changelist"))
 
     def _uploaded(self, request: HttpRequest) -> HttpResponse:
@@ -128,7 +130,7 @@ class ImportingAdmin:
         return self._page(request, ConfirmForm(initial={"upload": upload, "key": key}), planned)
 
     def _page(
-        self, request: HttpRequest, form: forms.Form, planned: import_book.Plan | None = None
+        self, request: HttpRequest, form: forms.Form, planned: import_book.Plan | None = None, shown: str = ""
     ) -> TemplateResponse:
         chapters = _previews(planned) if planned else []
         context = {
@@ -136,6 +138,7 @@ class ImportingAdmin:
             "title": "Import a book",
             "opts": self.opts,
             "form": form,
+            "shown": shown,
             "plan": planned.answer() if planned else None,
             "parsed": planned.request.parsed if planned else None,
             "changes": words.imported(planned.answer()) if planned and planned.book else "",
@@ -148,6 +151,10 @@ class ImportingAdmin:
         return TemplateResponse(request, "admin/generation/book/import.html", context)
 
 
+def _digest(data: dict[str, Any]) -> str:
+    return f"{data['key']}|{data['encoding']}|{data['update']}"
+
+
 def _previews(planned: import_book.Plan) -> list[ChapterPreview]:
     scenes: dict[int, list[ParsedScene]] = {}
     for place in planned.outline.placed:
@@ -157,7 +164,7 @@ def _previews(planned: import_book.Plan) -> list[ChapterPreview]:
 
 def _preview(title: str, scenes: list[ParsedScene]) -> ChapterPreview:
     minutes = sum(narration_s(scene.text) for scene in scenes) / 60
-    return ChapterPreview(title, len(scenes), round(minutes, 1), scenes[0].text[:OPENING])
+    return ChapterPreview(title, len(scenes), round(minutes, 1), words.opening(scenes[0].text, OPENING))
 
 
 def _read(name: str) -> bytes:

@@ -12,7 +12,7 @@ from generation.commands import delete, edit, placeholder, priority, regenerate
 from generation.commands.answers import Actor
 from generation.commands.scopes import Scope
 from generation.exceptions import GenerationError
-from generation.models import Chapter, Scene
+from generation.models import Chapter, ImageUnit, Scene
 
 from .actions import CommandAction, by_book
 from .forms import RegenerateForm, SceneForm, StagesForm, VoicesForm
@@ -110,15 +110,36 @@ class ChapterAdmin(OperatedAdmin):
     actions = (deletion(delete.What.CHAPTER).as_action("delete_chapters"),)
 
 
+class ImageUnits(admin.TabularInline[ImageUnit, Scene]):
+    """The pictures a scene asks for, as its file says."""
+
+    model = ImageUnit
+    fields = readonly_fields = ("number", "key", "prompt")
+    extra = 0
+    can_delete = False
+    verbose_name = "picture asked for"
+    verbose_name_plural = "pictures asked for"
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("generation.view_scene")
+
+
 @admin.register(Scene)
 class SceneAdmin(OperatedAdmin):
     form = SceneForm
-    list_display = ("book", "position", "chapter", "number", "opening")
+    list_display = ("place", "opening", "book")
     list_filter = ("book",)
     list_select_related = ("book", "chapter__book")
     search_fields = ("text", "book__title")
-    fields = ("book", "chapter", "number", "position", "text", "voice", "speed_percent", "content_version")
-    readonly_fields = ("book", "chapter", "number", "position", "voice", "speed_percent", "content_version")
+    fields = ("book", "chapter", "number", "position", "title", "text", "voice", "speed_percent", "content_version")
+    readonly_fields = ("book", "chapter", "number", "position", "title", "voice", "speed_percent", "content_version")
+    inlines = (ImageUnits,)
     actions = (
         REGENERATE.as_action("regenerate"),
         PRIORITY.as_action("move_to_front"),
@@ -127,9 +148,13 @@ class SceneAdmin(OperatedAdmin):
         deletion(delete.What.SCENE).as_action("delete_scenes"),
     )
 
+    @admin.display(description="scene", ordering="position")
+    def place(self, scene: Scene) -> str:
+        return f"{scene.position} · {scene}"
+
     @admin.display(description="begins")
     def opening(self, scene: Scene) -> str:
-        return scene.text[:80]
+        return words.opening(scene.text, 80)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("generation.change_scene")

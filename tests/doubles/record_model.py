@@ -79,7 +79,9 @@ class Model:
         nothing = Made(-1, 0, 0)
         present = {stage: self._ask(asset.scene, stage).published or nothing for stage, _ in made.inputs}
         replaced = any(present[stage].number != number for stage, number in made.inputs)
-        return self.is_older(asset, made) or replaced
+        on = [stage for stage, _ in made.inputs if stage not in self.off]
+        from_older = any(self.is_older(self._ask(asset.scene, stage), present[stage]) for stage in on)
+        return self.is_older(asset, made) or replaced or from_older
 
     def satisfied(self, scene: int) -> bool:
         image = self._ask(scene, "image")

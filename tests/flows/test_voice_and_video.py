@@ -266,3 +266,19 @@ def test_a_layer_that_is_off_lets_the_published_picture_serve(actor, work):
     ask(book, actor, "video")
     work()
     assert asset_of(book, "video").state == "ready"
+
+
+def test_a_video_of_yesterdays_narration_is_out_of_date_whatever_became_ready(actor, work):
+    book = book_of(SHORT)
+    regenerate.apply(regenerate.Request(book.pk), actor)
+    work()
+    edit.apply_text(edit.TextRequest(book.scenes.get().pk, "A whale swam past."), actor)
+    edit.apply_voices(edit.VoicesRequest(book.pk, "nosuchvoice"), actor)
+    regenerate.apply(regenerate.Request(book.pk), actor)
+    work()
+    states = {stage: asset_of(book, stage).state for stage in ("audio", "image", "video")}
+    assert states == {"audio": "failed", "image": "ready", "video": "dirty"}
+    edit.apply_voices(edit.VoicesRequest(book.pk), actor)
+    regenerate.apply(regenerate.Request(book.pk), actor)
+    work()
+    assert asset_of(book, "video").state == "ready"

@@ -142,3 +142,25 @@ def test_text_of_a_book_is_never_mark_up(admin_client):
     page = upload(admin_client, archive(files)).content.decode()
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert(1)" not in page
+
+
+def test_an_update_shows_what_it_keeps_and_deletes_before_it_is_done(admin_client):
+    confirm(admin_client, upload(admin_client, whale()), confirmed="yes")
+    changed = archive(files_of_epub3({"Loomings": f"<p>{SENTENCE * 20}</p>", "Another": "<p>Something else.</p>"}))
+    shown = upload(admin_client, changed)
+    assert "There is already a book with the key" in text_of(shown)
+    asked = confirm(admin_client, shown, update="on", confirmed="Import")
+    assert "Confirm once more." in text_of(asked)
+    assert "2 chapters, 3 scenes (2 kept, 0 changed, 1 new), 1 deleted" in text_of(asked)
+    assert Book.objects.get().chapters.filter(title="Another").count() == 0
+    token = re.search(r'name="shown" value="([^"]+)"', asked.content.decode()).group(1)
+    done = confirm(admin_client, asked, update="on", shown=token, confirmed="Update")
+    assert "The Whale was updated" in text_of(done)
+    assert Book.objects.get().chapters.filter(title="Another").count() == 1
+
+
+def test_an_update_of_a_book_that_is_not_there_is_refused_in_words(admin_client):
+    shown = upload(admin_client, whale())
+    page = confirm(admin_client, shown, update="on", confirmed="Update")
+    assert "There is no book with the key" in text_of(page)
+    assert not Book.objects.exists()

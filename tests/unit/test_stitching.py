@@ -26,11 +26,8 @@ def film(colour, seconds=2, size=(320, 180), rate=15, sound_rate=24_000, tone=44
             wave = 0.3 * np.sin(2 * np.pi * tone * np.arange(seconds * sound_rate) / sound_rate).astype(np.float32)
             for place in range(0, len(wave), 1024):
                 frame = av.AudioFrame.from_ndarray(wave[None, place : place + 1024], "fltp", "mono")
-                frame.sample_rate, frame.time_base, frame.pts = (
-                    sound_rate,
-                    Fraction(1, sound_rate),
-                    place + begin * sound_rate,
-                )
+                frame.sample_rate, frame.time_base = sound_rate, Fraction(1, sound_rate)
+                frame.pts = place + begin * sound_rate
                 container.mux(sound.encode(frame))
             container.mux(sound.encode(None))
     content = buffer.getvalue()
