@@ -74,6 +74,13 @@ def switched(answer: Answer) -> str:
     return f"{text}, {answer['taken_back']} taken back" if answer.get("taken_back") else text
 
 
+def limited(answer: Answer) -> str:
+    if not answer["changes"]:
+        return "nothing changes"
+    was, becomes = ("the stage's own" if value is None else value for value in (answer["was"], answer["becomes"]))
+    return f"{was} becomes {becomes}"
+
+
 def edited(answer: Answer) -> str:
     return f"{amount(answer['scenes'], 'scene')} changed, {answer['ready']} ready become out of date"
 

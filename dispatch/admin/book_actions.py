@@ -11,9 +11,9 @@ from dispatch.models import StageWorkers
 from dispatch.rendering.registry import renderable_stages
 from generation import words
 from generation.admin.actions import CommandAction, Plans, Table
-from generation.admin.forms import LayerForm, PauseForm, RebuildForm, RetryForm, StagesForm, WindowForm
+from generation.admin.forms import LayerForm, PauseForm, RebuildForm, RetryForm, StagesForm, TimeoutForm, WindowForm
 from generation.admin.scenes import deletion
-from generation.commands import auto_next, cancel, delete, layers, pause, placeholder, regenerate, retry
+from generation.commands import auto_next, cancel, delete, layers, limits, pause, placeholder, regenerate, retry
 from generation.commands.retry import Which
 from generation.commands.scopes import Scope
 from generation.exporting.sending import zip_response
@@ -144,6 +144,18 @@ LAYER = CommandAction(
 )
 
 
+TIMEOUT = CommandAction(
+    "Set a job timeout",
+    "configure",
+    _each(lambda pk, data: limits.TimeoutRequest(pk, data["stage"], data["minutes"])),
+    limits.plan_timeout,
+    limits.apply_timeout,
+    words.limited,
+    form=TimeoutForm,
+    text="How long one job of the stage may take. What is handed over already keeps its limit.",
+)
+
+
 def _pausing(*, paused: bool) -> CommandAction:
     return CommandAction(
         "Pause" if paused else "Resume",
@@ -189,6 +201,7 @@ BOOK_ACTIONS = (
     _pausing(paused=False).as_action("resume"),
     PLACEHOLDER.as_action("fill_with_placeholders"),
     LAYER.as_action("switch_layer"),
+    TIMEOUT.as_action("set_job_timeout"),
     _auto_next(enabled=True).as_action("auto_next_on"),
     _auto_next(enabled=False).as_action("auto_next_off"),
     export,

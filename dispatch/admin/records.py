@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from dispatch.models import Dispatch, Job, Part, StageWorkers, TickLease, TickReport, TickRing
+from dispatch.models import Dispatch, Job, Part, ReconcileState, StageWorkers, TickLease, TickReport, TickRing
 from generation.admin.readonly import ReadOnlyAdmin
 
 
@@ -33,6 +33,11 @@ class StageWorkersAdmin(ReadOnlyAdmin):
 @admin.register(TickLease)
 class TickLeaseAdmin(ReadOnlyAdmin):
     list_display = ("fence", "owner", "started_at", "expires_at")
+
+
+@admin.register(ReconcileState)
+class ReconcileStateAdmin(ReadOnlyAdmin):
+    list_display = ("passed_at", "file_pk", "folder")
 
 
 @admin.register(TickRing)

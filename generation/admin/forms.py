@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from generation.commands import edit
+from generation.commands import edit, limits
 from generation.commands.retry import Which
 from generation.commands.scopes import WINDOW_MOST, WINDOW_SCENES
 from generation.exceptions import GenerationError
@@ -44,6 +44,25 @@ class WhyForm(forms.Form):
 
 class PauseForm(StagesForm, WhyForm):
     pass
+
+
+class QuotaForm(forms.Form):
+    quota = forms.IntegerField(
+        min_value=0,
+        max_value=limits.QUOTA_MOST,
+        initial=1,
+        help_text="Assets of the stage at once, everywhere.",
+    )
+
+
+class TimeoutForm(forms.Form):
+    stage = forms.ChoiceField(choices=StageName.choices, initial=StageName.VIDEO)
+    minutes = forms.IntegerField(
+        min_value=limits.TIMEOUT_LEAST_MIN,
+        max_value=limits.TIMEOUT_MOST_MIN,
+        required=False,
+        help_text="Empty for the stage's own.",
+    )
 
 
 class LayerForm(forms.Form):

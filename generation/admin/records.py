@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from generation import words
-from generation.commands import cancel_task, pause, restore
+from generation.commands import cancel_task, limits, pause, permissions, restore
 from generation.models import (
     Artifact,
     ArtifactFile,
@@ -27,7 +27,7 @@ from generation.stages import StageName
 
 from . import players
 from .actions import CommandAction
-from .forms import WhyForm
+from .forms import QuotaForm, WhyForm
 from .readonly import OperatedAdmin, ReadOnlyAdmin
 
 
@@ -45,6 +45,16 @@ def pausing(level: pause.Level, *, paused: bool) -> CommandAction:
     return CommandAction(title, "configure", requests, pause.plan, pause.apply, words.paused, form=WhyForm, text=text)
 
 
+QUOTA = CommandAction(
+    "Set quota",
+    "quota",
+    lambda rows, data: [(f"Stage {row.pk}", limits.QuotaRequest(row.pk, data["quota"])) for row in rows],
+    limits.plan_quota,
+    limits.apply_quota,
+    words.limited,
+    form=QuotaForm,
+    text="In force from the next tick on. A lower quota ends nothing that runs.",
+)
 CANCEL_TASK = CommandAction(
     "Cancel tasks",
     "stop",
@@ -122,15 +132,14 @@ class StageConfigAdmin(OperatedAdmin):
 
     named_by_number = False
     list_display = ("stage", "quota", "paused_at", "paused_by", "paused_why")
-    fields = ("stage", "quota", "paused_at", "paused_by", "paused_why")
-    readonly_fields = ("stage", "paused_at", "paused_by", "paused_why")
     actions = (
+        QUOTA.as_action("set_quota"),
         pausing(pause.Level.STAGE, paused=True).as_action("pause"),
         pausing(pause.Level.STAGE, paused=False).as_action("resume"),
     )
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("generation.change_stageconfig")
+    def has_quota_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(permissions.QUOTAS)
 
 
 @admin.register(SystemConfig)

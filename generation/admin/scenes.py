@@ -6,6 +6,8 @@ from typing import Any, cast
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from generation import words
 from generation.commands import delete, edit, placeholder, priority, regenerate
@@ -16,7 +18,7 @@ from generation.models import Chapter, ImageUnit, Scene
 
 from .actions import CommandAction, by_book
 from .forms import RegenerateForm, SceneForm, StagesForm, VoicesForm
-from .readonly import OperatedAdmin
+from .readonly import OperatedAdmin, ReadOnlyAdmin
 
 
 def _subject(book: Any, scene_pks: tuple[int, ...]) -> str:
@@ -110,26 +112,6 @@ class ChapterAdmin(OperatedAdmin):
     actions = (deletion(delete.What.CHAPTER).as_action("delete_chapters"),)
 
 
-class ImageUnits(admin.TabularInline[ImageUnit, Scene]):
-    """The pictures a scene asks for, as its file says."""
-
-    model = ImageUnit
-    fields = readonly_fields = ("number", "key", "prompt")
-    extra = 0
-    can_delete = False
-    verbose_name = "picture asked for"
-    verbose_name_plural = "pictures asked for"
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("generation.view_scene")
-
-
 @admin.register(Scene)
 class SceneAdmin(OperatedAdmin):
     form = SceneForm
@@ -137,9 +119,29 @@ class SceneAdmin(OperatedAdmin):
     list_filter = ("book",)
     list_select_related = ("book", "chapter__book")
     search_fields = ("text", "book__title")
-    fields = ("book", "chapter", "number", "position", "title", "text", "voice", "speed_percent", "content_version")
-    readonly_fields = ("book", "chapter", "number", "position", "title", "voice", "speed_percent", "content_version")
-    inlines = (ImageUnits,)
+    fields = (
+        "book",
+        "chapter",
+        "number",
+        "position",
+        "title",
+        "text",
+        "pictures",
+        "voice",
+        "speed_percent",
+        "content_version",
+    )
+    readonly_fields = (
+        "book",
+        "chapter",
+        "number",
+        "position",
+        "title",
+        "pictures",
+        "voice",
+        "speed_percent",
+        "content_version",
+    )
     actions = (
         REGENERATE.as_action("regenerate"),
         PRIORITY.as_action("move_to_front"),
@@ -151,6 +153,13 @@ class SceneAdmin(OperatedAdmin):
     @admin.display(description="scene", ordering="position")
     def place(self, scene: Scene) -> str:
         return f"{scene.position} · {scene}"
+
+    @admin.display(description="Pictures asked for")
+    def pictures(self, scene: Scene) -> SafeString | str:
+        prompts = [(unit.prompt,) for unit in scene.image_units.all()]
+        if not prompts:
+            return "One, drawn from the text."
+        return format_html("<ol>{}</ol>", format_html_join("", "<li>{}</li>", prompts))
 
     @admin.display(description="begins")
     def opening(self, scene: Scene) -> str:
@@ -175,3 +184,10 @@ class SceneAdmin(OperatedAdmin):
         if getattr(obj, "was_refused", False):
             return HttpResponseRedirect(request.path)
         return super().response_change(request, obj)
+
+
+@admin.register(ImageUnit)
+class ImageUnitAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "prompt")
+    list_select_related = ("scene__chapter__book",)
+    search_fields = ("prompt", "scene__book__title")

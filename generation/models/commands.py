@@ -23,6 +23,8 @@ class Command(models.Model):
         PLACEHOLDER = "placeholder", "Fill with placeholders"
         PRIORITY = "priority", "Move to front"
         AUTO_NEXT = "auto_next", "Next windows by themselves"
+        QUOTA = "quota", "Set a quota"
+        JOB_TIMEOUT = "job_timeout", "Set a job timeout"
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
     book = models.ForeignKey(Book, on_delete=models.SET_NULL, null=True, related_name="commands")
