@@ -11,6 +11,8 @@ admin.site.index_title = "Books and production"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:generation_book_changelist"), name="home"),
     path("admin/", admin.site.urls),
+    # Whatever is not found in the first is looked for in the second, which refuses the rest.
+    path("api/v1/", include("dispatch.api.urls")),
     path("api/v1/", include("generation.api.urls")),
     # Browsers ask for it with every first page; there is none.
     path("favicon.ico", lambda request: HttpResponse(status=204)),

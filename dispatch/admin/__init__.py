@@ -1,3 +1,3 @@
-from . import books, records, rq_dashboard
+from . import assets, books, records, rq_dashboard
 
-__all__ = ["books", "records", "rq_dashboard"]
+__all__ = ["assets", "books", "records", "rq_dashboard"]

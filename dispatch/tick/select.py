@@ -1,7 +1,7 @@
 """Step 5: who is next, fairly. Reads only."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, Subquery, Value, When, Window
 from django.db.models.functions import Coalesce, RowNumber
@@ -10,12 +10,15 @@ from dispatch.models import Dispatch
 from generation import gate
 from generation.lifecycle import DISPATCHABLE
 from generation.models import Asset, LayerConfig
+from generation.querysets import AssetQuerySet
 from generation.stages import StageName
 
 from .context import Candidate, Run
 
 # Candidates per free slot: some may be refused on the way.
 PER_SLOT = 2
+# More than any book has.
+MOST_PLACES = 10**9
 
 
 def select(run: Run, stages: Iterable[StageName]) -> list[Candidate]:
@@ -37,6 +40,12 @@ def select(run: Run, stages: Iterable[StageName]) -> list[Candidate]:
 
 
 def _of_stage(stage: StageName, limit: int, replaced: set[int]) -> list[Candidate]:
+    first = in_order(stage, replaced, limit).values_list("pk", "book", "intent")[:limit]
+    return [Candidate(asset_pk, book_pk, stage, intent, uuid.uuid4().hex) for asset_pk, book_pk, intent in first]
+
+
+def in_order(stage: StageName, replaced: Collection[int] = (), of_each: int = MOST_PLACES) -> AssetQuerySet:
+    """Return the assets of the stage that may start, in the order they are taken in; the first `of_each` book."""
     live = (
         Dispatch.objects.filter(book=OuterRef("book"), stage=stage, status=Dispatch.Status.ACTIVE)
         .order_by()
@@ -48,7 +57,7 @@ def _of_stage(stage: StageName, limit: int, replaced: set[int]) -> list[Candidat
     place = Window(
         RowNumber(), partition_by=[F("book")], order_by=[F("urgency").desc(), F("position").asc(), F("pk").asc()]
     )
-    startable = (
+    return (
         Asset.objects.filter(gate.may_start({stage}), ~Q(dispatches__status=Dispatch.Status.ACTIVE))
         .filter(state__in=DISPATCHABLE, stage=stage)
         .with_urgency()
@@ -58,10 +67,6 @@ def _of_stage(stage: StageName, limit: int, replaced: set[int]) -> list[Candidat
             served_at=Subquery(layer.values("last_dispatched_at")[:1]),
             forced=Case(When(pk__in=replaced, then=Value(0)), default=Value(1)),
         )
-        .filter(place__lte=limit)
+        .filter(place__lte=of_each)
         .order_by("forced", F("live") + F("place"), F("served_at").asc(nulls_first=True), "book", "position")
     )
-    return [
-        Candidate(asset_pk, book_pk, stage, intent, uuid.uuid4().hex)
-        for asset_pk, book_pk, intent in startable.values_list("pk", "book", "intent")[:limit]
-    ]

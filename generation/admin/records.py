@@ -3,16 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Prefetch, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 
 from generation import words
 from generation.commands import cancel_task, limits, pause, permissions, restore
 from generation.models import (
     Artifact,
     ArtifactFile,
-    Asset,
     Command,
     Finding,
     ForceSet,
@@ -23,9 +21,7 @@ from generation.models import (
     Target,
     Task,
 )
-from generation.stages import StageName
 
-from . import players
 from .actions import CommandAction
 from .forms import QuotaForm, WhyForm
 from .readonly import OperatedAdmin, ReadOnlyAdmin
@@ -72,39 +68,6 @@ RESTORE = CommandAction(
     restore.apply,
     words.restored,
 )
-
-
-@admin.register(Asset)
-class AssetAdmin(ReadOnlyAdmin):
-    list_display = ("scene", "stage", "progress", "result", "why", "changed_at")
-    list_filter = ("stage", "state", "book")
-    list_select_related = ("scene__chapter", "scene__book")
-    search_fields = ("scene__text", "book__title")
-    readonly_fields = ("result",)
-    exclude = ("published",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        siblings = Asset.objects.filter(stage=StageName.IMAGE).select_related("published")
-        return (
-            super()
-            .get_queryset(request)
-            .select_related("published")
-            .prefetch_related(
-                "published__files", Prefetch("scene__assets", siblings, "pictures"), "scene__pictures__published__files"
-            )
-        )
-
-    @admin.display(description="state", ordering="state")
-    def progress(self, asset: Asset) -> str:
-        return words.progress(asset)
-
-    @admin.display(description="why")
-    def why(self, asset: Asset) -> str:
-        return words.why(asset)
-
-    @admin.display(description="published")
-    def result(self, asset: Asset) -> SafeString | str:
-        return players.player(asset)
 
 
 @admin.register(Artifact)

@@ -9,12 +9,18 @@ from django.db import Error as DatabaseAway
 from django.db import close_old_connections
 
 from dispatch.config import config
+from dispatch.explain import explain
 from dispatch.models import TickLease, TickRing
 from dispatch.reconcile import reconcile_if_due
 from dispatch.tick import run_tick
 from dispatch.tick.lease import LostTick
 from dispatch.tick.report import Report
 from generation import store
+from generation.exceptions import GenerationError
+from generation.lifecycle import State
+from generation.management.commanding import book_called
+from generation.models import Asset
+from generation.stages import StageName
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +33,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--loop", action="store_true", help="go on until interrupted")
         parser.add_argument("--json", action="store_true", help="print each report as one line of JSON")
+        parser.add_argument("--explain", metavar="BOOK", help="run none, but say why assets of this book do not run")
+        parser.add_argument("--scene", type=int, help="with --explain: only the scene at this place in the book")
+        parser.add_argument("--stage", choices=StageName.values, help="with --explain: only this stage")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["explain"]:
+            self._explain(options)
+            return
         store.verify_identity()
         if options["loop"]:
             self._loop(as_json=options["json"])
@@ -37,6 +49,27 @@ class Command(BaseCommand):
         if report is None:
             raise CommandError("Another process is running the tick.")
         self._show(report, as_json=options["json"])
+
+    def _explain(self, options: dict[str, Any]) -> None:
+        try:
+            book = book_called(options["explain"])
+        except GenerationError as error:
+            raise CommandError(f"{error} ({error.code})") from error
+        assets = Asset.objects.filter(book=book).select_related("scene__chapter").order_by("position", "stage")
+        if options["scene"] is not None:
+            assets = assets.filter(position=options["scene"])
+        if options["stage"]:
+            assets = assets.filter(stage=options["stage"])
+        if not assets.exists():
+            raise CommandError(f"There is no such scene in {book.title}.")
+        for asset in assets.exclude(state=State.READY) if options["scene"] is None else assets:
+            reasons = explain(asset)
+            if options["json"]:
+                told = {"asset": asset.pk, "scene": asset.position, "stage": asset.stage, "state": asset.state}
+                self.stdout.write(json.dumps({**told, "reasons": [reason.as_json() for reason in reasons]}))
+            else:
+                said = " ".join(f"{reason.words} {reason.remedy}".strip() for reason in reasons) or "Nothing holds it."
+                self.stdout.write(f"{asset.position} {asset.stage} {asset.state}: {said}")
 
     def _loop(self, *, as_json: bool) -> None:
         signal.signal(signal.SIGINT, _interrupt)

@@ -1,0 +1,1 @@
+"""The HTTP face of what makes the record so."""
