@@ -75,12 +75,11 @@ def _run_once(lease: Lease, hub: Hub | None) -> Report:
     began = time.monotonic()
     run = Run(lease=lease, hub=hub or hub_named(config().hub), quotas=selectors.quotas())
     reach(Boundary.BEGIN)
-    statistics.refresh_statistics(run)
-    for step in (renew.renew, stop.stop, assemble.assemble, settle.settle, mark_stale.mark_stale):
+    for step in (renew.renew, stop.stop, assemble.assemble, settle.settle, mark_stale.mark_stale, _hand_over, _count):
+        # Before every step: a command may have opened 30 000 targets during the one before.
+        statistics.refresh_statistics(run)
         step(run)
         lease.renew()
-    _hand_over(run)
-    _count(run)
     prune.prune(run)
     run.report.duration_ms = round((time.monotonic() - began) * 1000)
     with lease.transaction():

@@ -45,7 +45,7 @@ def by_admin(name, folder, client, capsys) -> None:
     assert confirm(client, shown, key=name, confirmed="yes").status_code == 200
 
 
-@pytest.mark.parametrize(("name", "way"), zip(NAMES, cycle([by_terminal, by_api, by_admin]), strict=False))
+@pytest.mark.parametrize(("name", "way"), list(zip(NAMES, cycle([by_terminal, by_api, by_admin]), strict=False)))
 def test_48_any_name_goes_through_every_face(name, way, hub, tmp_path, admin_client, capsys):
     way(name, tmp_path, admin_client, capsys)
     book = Book.objects.get()

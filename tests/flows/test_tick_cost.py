@@ -1,3 +1,5 @@
+from threading import Thread
+
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
@@ -5,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dispatch.hubs.rq.hub import RqHub
 from dispatch.models import Dispatch, Job, TickLease
-from dispatch.tick import run_tick
+from dispatch.tick import run_tick, settle, stop
 from generation.commands import cancel_task, regenerate
 from generation.models import Asset, JournalEntry, Scene, Task
 from tests.factories.books import make_book
@@ -84,3 +86,28 @@ def test_settling_many_assets_takes_as_many_statements_as_few(change, actor, hub
         event = "settled" if change == "dependency" else "marked_stale"
         assert JournalEntry.objects.filter(book_pk=book.pk, event=event).count() == scenes
     assert counted[0] == counted[1]
+
+
+def test_statistics_are_taken_before_the_step_after_a_command_that_commits_during_a_tick(actor, hub, monkeypatch):
+    book = make_book(scenes=400)
+    run_tick(hub)
+    real = stop.stop
+
+    def stop_while_somebody_commands(run):
+        real(run)
+        commanding = Thread(target=lambda: (regenerate.apply(regenerate.Request(book.pk), actor), connection.close()))
+        commanding.start()
+        commanding.join()
+
+    seen = []
+    monkeypatch.setattr("dispatch.tick.stop.stop", stop_while_somebody_commands)
+    monkeypatch.setattr("dispatch.tick.run._rung_since", lambda _: False)
+    real_settle = settle.settle
+
+    def note(run):
+        seen.append(TickLease.objects.get().analysed_targets)
+        real_settle(run)
+
+    monkeypatch.setattr("dispatch.tick.settle.settle", note)
+    run_tick(hub)
+    assert seen == [1200]
