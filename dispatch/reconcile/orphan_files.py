@@ -14,6 +14,7 @@ from .missing_files import require_storage
 
 # A result may wait in the mailbox for a day, an upload for its confirmation.
 OLD = timedelta(days=1)
+NAME_MAX = 200
 
 
 class OrphanFiles:
@@ -55,7 +56,7 @@ def _batches(scope: Scope) -> Iterator[list[str]]:
     looked, reached = 0, ""
     for folder in folders:
         scope.lease.renew()
-        waiting += [f"{folder}/{name}" for name in _list(folder)[1]]
+        waiting += [name for name in (f"{folder}/{file}" for file in _list(folder)[1]) if _could_be_ours(name)]
         if len(waiting) >= BATCH:
             yield waiting
             looked, waiting = looked + len(waiting), []
@@ -66,6 +67,11 @@ def _batches(scope: Scope) -> Iterator[list[str]]:
         yield waiting
     if not scope.is_whole:
         ReconcileState.objects.filter(id=1).update(folder=reached)
+
+
+def _could_be_ours(name: str) -> bool:
+    """False of a name that nothing of ours writes and no row could keep."""
+    return len(name) <= NAME_MAX and name.isprintable()
 
 
 def _owned(names: Sequence[str]) -> set[str]:

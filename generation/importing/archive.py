@@ -4,7 +4,6 @@ import io
 import os
 import posixpath
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -95,9 +94,9 @@ class Folder:
         """Raises ImportRefused for a folder that holds more than a zip may."""
         self._files: dict[str, Path] = {}
         unpacked = 0
-        for directory, folders, files in _walk(root):
+        for directory, folders, files in os.walk(root):
             folders[:] = [name for name in folders if not name.startswith(".")]
-            for path in (directory / name for name in files if not name.startswith(".")):
+            for path in (Path(directory, name) for name in files if not name.startswith(".")):
                 if path.is_symlink() or not path.is_file():
                     continue
                 self._files[path.relative_to(root).as_posix()] = path
@@ -131,11 +130,6 @@ def resolve(base: str, reference: str) -> str:
     if _leads_out(name):
         raise ImportRefused(f"{base!r} names {reference!r}, which leads out of the file.")
     return name
-
-
-def _walk(root: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
-    for directory, folders, files in os.walk(root):
-        yield Path(directory), folders, files
 
 
 def _leads_out(name: str) -> bool:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from dispatch.hubs.base import Envelope, JobRef
 from dispatch.models import Dispatch, Job, Part, ReconcileState
-from dispatch.reconcile import CHECKS, base, reconcile, reconcile_if_due
+from dispatch.reconcile import CHECKS, reconcile, reconcile_if_due
 from dispatch.tick import run_tick
 from dispatch.tick.lease import acquire
 from generation import store
@@ -132,13 +132,12 @@ def test_a_dry_run_finds_it_and_changes_nothing(kind, book, actor, hub):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_found_is_put_right_once_and_asks_for_nothing(kind, book, actor, hub):
     CAUSES[kind](book, actor, hub)
-    targets = Target.objects.count()
+    asked = Target.objects.filter(status="open").count()
     report = reconcile(hub=hub)
     assert report.fixed[kind] == report.found[kind] >= 1
     again = reconcile(hub=hub)
     assert kind not in again.fixed
-    assert Target.objects.count() == targets
-    assert Target.objects.filter(status="open").count() <= targets
+    assert Target.objects.filter(status="open").count() <= asked
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,6 +217,17 @@ def test_a_file_is_kept_while_it_is_young_owned_or_may_become_a_result(book, act
     assert reconcile(hub=hub).fixed == {"file_without_owner": 1}
 
 
+def test_a_file_whose_name_no_row_could_keep_stops_no_check(book, actor, hub):
+    folder = store.storage().path("7")
+    os.makedirs(folder)
+    for name in (b"x" * 250, b"\xff"):
+        with open(os.path.join(os.fsencode(folder), name), "wb"):
+            pass
+        os.utime(os.path.join(os.fsencode(folder), name), (0, 0))
+    orphan(book, actor, hub)
+    assert reconcile(hub=hub).fixed == {"file_without_owner": 1}
+
+
 def test_09_jobs_of_a_deleted_book_are_purged_and_those_of_another_stay(actor, hub):
     gone, other = make_book(scenes=1, key="import_12"), make_book(scenes=1, key="import_123")
     for book in (gone, other):
@@ -280,7 +290,6 @@ def test_a_periodic_pass_comes_once_a_minute_and_goes_through_the_files_slice_by
     assert reconcile_if_due(hub).found["published_file_missing"] == 2
     ReconcileState.objects.update(passed_at=Now() - timedelta(seconds=61))
     assert reconcile_if_due(hub).found["published_file_missing"] == 4
-    assert base.FILES_PER_PASS == 2000
 
 
 def test_the_command_tells_and_says_when_not_everything_could_be_read(book, actor, hub, capsys, monkeypatch):
