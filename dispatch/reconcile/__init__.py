@@ -12,7 +12,7 @@ from dispatch.config import config
 from dispatch.hubs.base import Hub
 from dispatch.hubs.registry import hub_named
 from dispatch.models import ReconcileState
-from dispatch.tick.lease import Lease, acquire
+from dispatch.tick.lease import Lease, LostTick, acquire
 from generation import journal
 from generation.models import Book, Finding
 
@@ -88,7 +88,7 @@ def reconcile_if_due(hub: Hub | None = None) -> Report | None:
 
 
 def run_checks(scope: Scope) -> Report:
-    """Run every check; one that cannot read says so and keeps no other."""
+    """Run every check; one that cannot read, or fails, says so and keeps no other. Raises LostTick."""
     report = Report(scope.dry_run)
     for check in CHECKS:
         scope.lease.renew()
@@ -97,6 +97,11 @@ def run_checks(scope: Scope) -> Report:
         except CannotRead as error:
             report.incomplete[check.kind] = str(error)
             logger.warning("reconcile: %s: pass_incomplete: %s", check.kind, error)
+        except LostTick:
+            raise
+        except Exception as error:  # one bad row or file keeps no other check from its work
+            report.incomplete[check.kind] = repr(error)
+            logger.exception("reconcile: %s: pass_incomplete", check.kind)
     return report
 
 

@@ -14,7 +14,7 @@ from dispatch.hubs.base import Envelope, JobRef
 from dispatch.models import Dispatch, Job, Part, ReconcileState
 from dispatch.reconcile import CHECKS, reconcile, reconcile_if_due
 from dispatch.tick import run_tick
-from dispatch.tick.lease import acquire
+from dispatch.tick.lease import LostTick, acquire
 from generation import store
 from generation.commands import cancel, delete, placeholder, regenerate
 from generation.models import ArtifactFile, Asset, Book, Finding, JournalEntry, Target
@@ -256,6 +256,24 @@ def test_a_hub_that_is_away_ends_only_its_own_checks(book, actor, hub):
     report = reconcile(hub=hub)
     assert set(report.incomplete) == {"result_not_delivered", "job_of_ended_dispatch"}
     assert report.fixed == {"published_file_missing": 1}
+
+
+@pytest.mark.parametrize("broken", KINDS)
+def test_a_check_that_fails_ends_no_other_and_the_loss_of_the_lease_ends_all(broken, book, actor, hub, monkeypatch):
+    check = next(check for check in CHECKS if check.kind == broken)
+    other = "published_file_missing" if broken != "published_file_missing" else "file_without_owner"
+    CAUSES[other](book, actor, hub)
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(type(check), "find", fail)
+    error = RuntimeError("a fault")
+    report = reconcile(hub=hub)
+    assert (report.incomplete, report.fixed[other]) == ({broken: "RuntimeError('a fault')"}, 1)
+    error = LostTick()
+    with pytest.raises(LostTick):
+        reconcile(hub=hub)
 
 
 def test_a_storage_that_is_not_mounted_says_nothing_of_its_files(book, actor, hub, settings, tmp_path):
