@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from datetime import timedelta
 
 import pytest
@@ -10,18 +9,18 @@ from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from dispatch.hubs.base import Envelope, JobRef
-from dispatch.models import Dispatch, Job, Part, ReconcileState
+from dispatch.models import Dispatch, Part, ReconcileState
 from dispatch.reconcile import CHECKS, reconcile, reconcile_if_due
 from dispatch.tick import run_tick
 from dispatch.tick.lease import LostTick, acquire
 from generation import store
 from generation.commands import cancel, delete, placeholder, regenerate
-from generation.models import ArtifactFile, Asset, Book, Finding, JournalEntry, Target
+from generation.models import Asset, Book, Finding, JournalEntry, Target
 from tests.doubles.pictures import deliver_all, store_picture
-from tests.factories.artifacts import add_version, publish
+from tests.factories.artifacts import add_version
 from tests.factories.books import make_book
 from tests.flows.asking import ask
+from tests.flows.defects import CAUSES, file_of, lost_file, old, orphan, published, ready_without_rows
 from tests.snapshot import snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,77 +37,6 @@ def installed() -> None:
 @pytest.fixture
 def book():
     return make_book(scenes=2)
-
-
-def old(name: str) -> None:
-    """Make a stored file two days old."""
-    then = time.time() - 2 * 86_400
-    os.utime(store.storage().path(name), (then, then))
-
-
-def published(book, position=1) -> Asset:
-    asset = Asset.objects.get(book=book, stage="image", position=position)
-    publish(asset)
-    return Asset.objects.get(pk=asset.pk)
-
-
-def file_of(asset) -> str:
-    return ArtifactFile.objects.get(artifact=asset.published_id).name
-
-
-def ghost(book, actor, hub):
-    ask(book, actor)
-    run_tick(hub)
-    Dispatch.objects.update(status="cancelled")
-    Job.objects.update(status="dropped")
-    hub.jobs.clear()
-
-
-def lost_file(book, actor, hub):
-    store.storage().delete(file_of(published(book)))
-
-
-def lost_stand_in(book, actor, hub):
-    placeholder.apply(placeholder.Request(book.pk, ("image",)), actor)
-    store.storage().delete(Asset.objects.filter(state="placeholder").first().stand_in)
-
-
-def ready_without_rows(book, actor, hub):
-    ArtifactFile.objects.filter(artifact=published(book).published_id).delete()
-
-
-def orphan(book, actor, hub):
-    old(store.storage().save("uploads/left", ContentFile(b"x")))
-
-
-def letter(book, actor, hub):
-    ask(book, actor, "image")
-    run_tick(hub)
-    job = Job.objects.first()
-    dispatch = job.dispatch
-    files = {role: file.as_json() for role, file in store_picture(dispatch).items()}
-    ref = JobRef(dispatch.dispatch_id, job.job_id, "image")
-    hub.finished[ref] = {"build_id": str(dispatch.build_id), "files": files}
-
-
-def zombie(book, actor, hub):
-    ask(book, actor)
-    run_tick(hub)
-    deliver_all()
-    dispatch = Dispatch.objects.first()
-    ref = JobRef(dispatch.dispatch_id, dispatch.jobs.get().job_id, "image")
-    hub.jobs.clear()
-    hub.jobs[ref] = Envelope(ref, "iu-1", 600, {})
-
-
-CAUSES = {
-    "running_without_dispatch": ghost,
-    "published_file_missing": lost_file,
-    "shown_without_proof": lost_stand_in,
-    "file_without_owner": orphan,
-    "result_not_delivered": letter,
-    "job_of_ended_dispatch": zombie,
-}
 
 
 def test_every_kind_has_a_cause_here_words_and_a_fix():
