@@ -140,7 +140,7 @@ def test_a_worker_is_listed_again_after_redis_was_emptied(empty_redis):
     with worker():
         wait_until(has_worker)
         empty_redis.flushdb()
-        assert not has_worker()
+        # Whatever is listed now, a beat after the emptying listed it.
         wait_until(has_worker, timeout_s=20)
 
 
