@@ -1,12 +1,16 @@
 """Tunables of the dispatch floor, read once from settings.ANIMASTOR. Defaults are the numbers of the specification."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.core.signals import setting_changed
+
+# Retries admitted in five minutes, by the type of the failure (dispatch/failures.py).
+RETRIES_BY_TYPE = {"transient": 50, "infrastructure": 30, "orchestration": 20, "permanent": 0}
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,15 @@ class Config:
     backoff_first: timedelta = timedelta(seconds=5)
     backoff_most: timedelta = timedelta(seconds=300)
     orchestration_retry: timedelta = timedelta(seconds=60)
+    circuit_failures: int = 5  # transient or infrastructure, with no success between
+    circuit_window: timedelta = timedelta(seconds=120)
+    circuit_open: timedelta = timedelta(seconds=60)
+    circuit_tests: int = 2
+    retries_by_type: Mapping[str, int] = field(default_factory=lambda: dict(RETRIES_BY_TYPE))
+    retries_by_type_window: timedelta = timedelta(minutes=5)
+    retries_of_all: int = 100  # of all stages
+    retries_of_worker: int = 20  # of what one worker failed
+    retry_rate_window: timedelta = timedelta(minutes=1)  # of the two above
     worker_beat_ttl: timedelta = timedelta(seconds=30)
     no_worker_grace: timedelta = timedelta(seconds=60)
     absent_for: timedelta = timedelta(seconds=60)  # absent twice, this far apart, is gone

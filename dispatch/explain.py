@@ -1,6 +1,6 @@
 """Why an asset does not run: every check of gate and admission in order, with its numbers and what would change it.
 
-One function, the same answer everywhere: terminal, API, admin. Reads PostgreSQL only.
+One function, the same answer everywhere: terminal, API, admin. Changes nothing.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from dispatch.capacity.snapshot import CapacityUnavailable, Circuit, Standing, Verdict, read_stage
 from dispatch.config import config
 from dispatch.models import Dispatch, StageWorkers
 from dispatch.tick.select import in_order
@@ -19,6 +20,7 @@ from generation.models.layers import Pausable
 from generation.stages import STAGES, StageName
 
 NO_WORKER, QUOTA, RUNNING, NEXT, FAILED = "no_worker", "quota", "running", "next", "failed"
+NO_CAPACITY = "capacity_unavailable"
 MOST_HOLDERS = 20
 
 
@@ -147,33 +149,97 @@ DETAILS: dict[str, Callable[[Asset, str], Reason]] = {
 
 def _admission(asset: Asset, *, may_start: bool) -> list[Reason]:
     stage = StageName(asset.stage)
-    reasons = []
-    workers = StageWorkers.objects.filter(stage=stage).first()
-    if workers is None or not workers.count:
-        seen = _moment(workers.seen_at) if workers else None
-        words = f"No {stage} worker is running."
-        reasons.append(
-            Reason(NO_WORKER, words, f"Start one: manage.py rqworker gpu-{stage}.", {"count": 0, "last_seen": seen})
-        )
-    active = Dispatch.objects.filter(stage=stage, status=Dispatch.Status.ACTIVE).order_by("pk")
-    quota, in_use = selectors.quotas()[stage], active.count()
-    numbers: dict[str, Any] = {"quota": quota, "in_use": in_use}
-    if in_use >= quota:
-        numbers["holders"] = list(active.values_list("asset_pk", flat=True)[:MOST_HOLDERS])
-        words = f"All {quota} slots of the stage are in use."
-        reasons.append(Reason(QUOTA, words, "One becomes free when one of them ends; or raise the quota.", numbers))
-    if may_start:
-        order = list(in_order(stage).values_list("pk", "book"))
-        mine = [pk for pk, book in order if book == asset.book_id]
-        numbers |= {"place": _place([pk for pk, _ in order], asset.pk), "place_in_book": _place(mine, asset.pk)}
-        wait = round(config().tick_interval.total_seconds())
-        words = f"It is number {numbers['place']} of the stage, {numbers['place_in_book']} of its book."
-        reasons.append(Reason(NEXT, words, f"A tick takes the first ones every {wait} s; Move to front.", numbers))
+    try:
+        standing, unreadable = read_stage(stage), None
+    except CapacityUnavailable as error:
+        standing, unreadable = Standing(), Reason(NO_CAPACITY, f"Redis cannot be used: {error}", "Start Redis.", {})
+    workers = _workers(stage)
+    quota = _quota(stage)
+    checks = [unreadable, _no_worker(stage, workers), _circuit(asset, standing), _full(quota), _budget(asset, standing)]
+    reasons = [reason for reason in checks if reason]
+    order = in_order(stage, standing) if may_start else []
+    if asset.pk in order:
+        numbers = workers | {"circuit": standing.circuit, "failures": standing.failures} | quota
+        reasons.append(_next(asset, order, numbers))
     return reasons
 
 
-def _place(pks: list[int], pk: int) -> int | None:
-    return pks.index(pk) + 1 if pk in pks else None
+def _workers(stage: StageName) -> dict[str, Any]:
+    row = StageWorkers.objects.filter(stage=stage).first() or StageWorkers()
+    return {"workers": row.count, "last_seen": _moment(row.seen_at)}
+
+
+def _no_worker(stage: StageName, numbers: dict[str, Any]) -> Reason | None:
+    if numbers["workers"]:
+        return None
+    return Reason(
+        NO_WORKER, f"No {stage} worker is running.", f"Start one: manage.py rqworker gpu-{stage}.", dict(numbers)
+    )
+
+
+def _circuit(asset: Asset, standing: Standing) -> Reason | None:
+    most = config().circuit_tests
+    numbers = {
+        "since_s": round(standing.open_for_s),
+        "next_test_s": round(standing.next_test_s),
+        "tests": standing.tests,
+        "tests_most": most,
+    }
+    stopped = f"The stage was stopped {numbers['since_s']} s ago after too many failures"
+    remedy = "The first test that succeeds lets everything go on; or reset the circuit."
+    match standing.circuit:
+        case Circuit.OPEN:
+            words = f"{stopped}; the next test is in {numbers['next_test_s']} s."
+            return Reason(Verdict.CIRCUIT_OPEN, words, remedy, numbers)
+        case Circuit.HALF_OPEN if standing.tests >= most or asset.retry_type:
+            words = f"{stopped} and is tested, first with what has not failed; {standing.tests} of {most} tests run."
+            return Reason(Verdict.HALF_OPEN_LIMIT, words, remedy, numbers)
+    return None
+
+
+def _quota(stage: StageName) -> dict[str, Any]:
+    active = Dispatch.objects.filter(stage=stage, status=Dispatch.Status.ACTIVE).order_by("pk")
+    return {
+        "quota": selectors.quotas()[stage],
+        "in_use": active.count(),
+        "holders": list(active.values_list("asset_pk", flat=True)[:MOST_HOLDERS]),
+    }
+
+
+def _full(numbers: dict[str, Any]) -> Reason | None:
+    if numbers["in_use"] < numbers["quota"]:
+        return None
+    words = f"All {numbers['quota']} slots of the stage are in use."
+    return Reason(QUOTA, words, "One becomes free when one of them ends; or raise the quota.", dict(numbers))
+
+
+def _budget(asset: Asset, standing: Standing) -> Reason | None:
+    kind, worker, limits = asset.retry_type, asset.retry_worker, config()
+    if kind not in standing.spent_types and (not worker or worker not in standing.spent_workers):
+        return None
+    numbers = {
+        "type": kind,
+        "retries": standing.retries.get(kind, 0),
+        "retries_most": limits.retries_by_type.get(kind, 0),
+        "of_worker": standing.workers.get(worker, 0),
+        "of_worker_most": limits.retries_of_worker,
+        "of_all": standing.all_retries,
+        "of_all_most": limits.retries_of_all,
+    }
+    words = f"It is a retry after a failure ({kind}), and there were too many retries lately."
+    wait = round(limits.retries_by_type_window.total_seconds())
+    remedy = f"It goes on by itself within {wait} s; a new command does now."
+    return Reason(Verdict.RETRY_BUDGET_EXCEEDED, words, remedy, numbers)
+
+
+def _next(asset: Asset, order: list[int], numbers: dict[str, Any]) -> Reason:
+    queued = Asset.objects.filter(book=asset.book_id, stage=asset.stage, state__in=DISPATCHABLE)
+    of_book = set(queued.values_list("pk", flat=True))
+    numbers["place"] = order.index(asset.pk) + 1
+    numbers["place_in_book"] = [pk for pk in order if pk in of_book].index(asset.pk) + 1
+    wait = round(config().tick_interval.total_seconds())
+    words = f"It is number {numbers['place']} of the stage, {numbers['place_in_book']} of its book."
+    return Reason(NEXT, words, f"A tick takes the first ones every {wait} s; Move to front.", numbers)
 
 
 def _layer(asset: Asset) -> LayerConfig:

@@ -113,7 +113,8 @@ def render(dispatch_id: str, job_id: str) -> dict[str, Any] | None:
     Returns None when it was accepted or refused: then RQ keeps nothing. When handing over fails, the returned result
     is the mailbox, kept for a day.
     """
-    claimed = claim(dispatch_id, job_id)
+    current = get_current_job()
+    claimed = claim(dispatch_id, job_id, (current.worker_name if current else None) or "")
     if not isinstance(claimed, Claimed):
         logger.info("%s of dispatch %s is not wanted any more: %s", job_id, dispatch_id, claimed)
         _keep_nothing()

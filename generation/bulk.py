@@ -27,7 +27,7 @@ def insert_from(model: type[Model], rows: QuerySet[Any], **columns: Any) -> int:
 
     `columns` are the fields with expressions over `rows`, or values; fields without one get their default.
     """
-    values = {field: _expression(field, columns) for field in model._meta.concrete_fields if not _is_serial(field)}
+    values = {field: _expression(field, columns) for field in model._meta.concrete_fields if not _is_computed(field)}
     annotations = {f"{PREFIX}{field.name}": value for field, value in values.items()}
     select, params = rows.annotate(**annotations).values_list(*annotations).query.sql_with_params()
     names = ", ".join(f'"{field.column}"' for field in values)
@@ -65,5 +65,5 @@ def _expression(field: "Field[Any, Any]", columns: dict[str, Any]) -> Any:
     return Value(field.get_default(), output_field=field)
 
 
-def _is_serial(field: "Field[Any, Any]") -> bool:
-    return bool(field.primary_key and field.db_returning)
+def _is_computed(field: "Field[Any, Any]") -> bool:
+    return bool(field.generated or (field.primary_key and field.db_returning))

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import connection, models
-from django.db.models import F
-from django.db.models.functions import Cast, Coalesce, Extract, Floor, Now
+from django.db.models.functions import Now
 
 from . import lifecycle
 from .lifecycle import State
@@ -35,18 +34,11 @@ class LayerConfigQuerySet(models.QuerySet["LayerConfig"]):
             self.filter(book=book, stage__in=names).update(**values)
 
 
-# The column's end, with room for ageing.
-PRIORITY_MOST = 30_000
-AGEING_STEP_S = 600
+# The column's end.
+PRIORITY_MOST = 32_000
 
 
 class AssetQuerySet(models.QuerySet["Asset"]):
-    def with_urgency(self) -> Self:
-        """Annotate `urgency`: the priority, one step more for every 10 minutes of waiting."""
-        waited_s = Extract(Now() - F("pending_since"), "epoch")
-        steps = Cast(Floor(waited_s / AGEING_STEP_S), models.IntegerField())
-        return self.annotate(urgency=F("priority") + Coalesce(steps, 0))
-
     def in_state(self, *states: State) -> Self:
         return self.filter(state__in=states)
 

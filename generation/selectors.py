@@ -34,6 +34,12 @@ def quotas() -> dict[StageName, int]:
     return {name: configured.get(name, stage.quota) for name, stage in STAGES.items()}
 
 
+def circuit_resets() -> dict[StageName, int]:
+    """Return how often operators reset the circuit of each stage."""
+    counted = dict(StageConfig.objects.values_list("stage", "circuit_resets"))
+    return {name: counted.get(name, 0) for name in STAGES}
+
+
 def job_timeouts_s(book_pks: Iterable[int]) -> dict[tuple[int, str], int]:
     """Return {(book, stage): seconds} where a layer sets its own job timeout."""
     rows = LayerConfig.objects.filter(book__in=list(book_pks), job_timeout_min__isnull=False)

@@ -81,6 +81,10 @@ def limited(answer: Answer) -> str:
     return f"{was} becomes {becomes}"
 
 
+def circuit_reset(answer: Answer) -> str:
+    return "its circuit is closed by the next tick"
+
+
 def edited(answer: Answer) -> str:
     return f"{amount(answer['scenes'], 'scene')} changed, {answer['ready']} ready become out of date"
 

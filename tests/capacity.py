@@ -6,4 +6,4 @@ def leases(stage: str) -> dict[int, str]:
     """Return {asset: dispatch_id} of the leases held, and fail when the two keys disagree."""
     owners = client().hgetall(keys.owners(stage))
     assert set(client().zrange(keys.active(stage), 0, -1)) == set(owners)
-    return {int(asset): dispatch_id for asset, dispatch_id in owners.items()}
+    return {int(asset): owner.partition(":")[0] for asset, owner in owners.items()}

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from generation.stages import Stage
 
 from . import keys
+from .limits import limits_argument
 from .scripts import call
+from .standing import Standing, standing_from
 
 
 @dataclass(frozen=True)
@@ -25,27 +28,55 @@ class Fence:
     valid_until_s: float
 
 
-def sync_leases(stage: Stage, fence: Fence, claims: Iterable[Claim], now_s: float | None = None) -> tuple[int, int]:
-    """Make the stage's leases equal to `claims`; return (added, dropped). Raises Fenced, CapacityUnavailable."""
-    added, dropped = call(
-        "sync_leases", stage_keys(stage), [*fence_arguments(fence, now_s), stage.renewed_ttl_s, *pair_arguments(claims)]
-    )
-    return int(added), int(dropped)
+class Told(StrEnum):
+    """What an end says about the stage."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NONE = "none"
 
 
-def release_lease(stage: str, claim: Claim) -> bool:
-    """Free the lease if this dispatch still holds it. Safe to repeat. Raises CapacityUnavailable."""
-    arguments = [claim.asset_pk, claim.dispatch_id]
-    return bool(call("release_lease", [keys.active(stage), keys.owners(stage)], arguments))
+@dataclass(frozen=True)
+class End:
+    """`at_s` is its time on PostgreSQL's clock (s since the epoch); `is_free` gives the retry it spent back."""
+
+    told: Told = Told.NONE
+    at_s: float = 0
+    is_free: bool = True
 
 
-def stage_keys(stage: Stage) -> list[str]:
-    return [keys.FENCE, keys.active(stage.name), keys.owners(stage.name)]
+@dataclass(frozen=True)
+class Synced:
+    added: int
+    dropped: int
+    standing: Standing
 
 
-def fence_arguments(fence: Fence, now_s: float | None) -> list[str]:
-    return ["" if now_s is None else repr(now_s), str(fence.number), repr(fence.valid_until_s)]
+def sync_leases(
+    stage: Stage, fence: Fence, claims: Iterable[Claim], *, resets: int = 0, now_s: float | None = None
+) -> Synced:
+    """Make the stage's leases equal to `claims`. Raises Fenced, CapacityUnavailable.
+
+    `resets` says how often operators reset the circuit; a number that Redis has not seen yet closes it.
+    """
+    arguments = [*fence_arguments(fence), limits_argument(), stage.renewed_ttl_s, resets]
+    for claim in claims:
+        arguments += [claim.asset_pk, claim.dispatch_id]
+    added, dropped, standing = call("sync_leases", keys.of_stage(stage.name), arguments, now_s)
+    return Synced(int(added), int(dropped), standing_from(standing))
 
 
-def pair_arguments(claims: Iterable[Claim]) -> list[str]:
-    return [part for claim in claims for part in (str(claim.asset_pk), claim.dispatch_id)]
+def release_lease(stage: str, claim: Claim, end: End, now_s: float | None = None) -> tuple[bool, str]:
+    """Free the lease if this dispatch still holds it, and tell the stage's circuit and budgets how it ended.
+
+    Safe to repeat. Returns (whether it was freed, what became of the circuit: opened, reopened, closed or ""). Raises
+    CapacityUnavailable.
+    """
+    told = [end.told, repr(end.at_s), int(end.is_free)]
+    arguments = [claim.asset_pk, claim.dispatch_id, limits_argument(), *told]
+    freed, change = call("release_lease", keys.of_stage(stage), arguments, now_s)
+    return bool(freed), str(change)
+
+
+def fence_arguments(fence: Fence) -> list[str]:
+    return [str(fence.number), repr(fence.valid_until_s)]

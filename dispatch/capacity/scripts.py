@@ -15,6 +15,8 @@ from dispatch.guards import forbid_open_transaction
 from . import keys
 
 SOURCES = Path(__file__).parent / "lua"
+# Put before every script, in this order.
+SHARED = ("prelude", "circuit", "budgets", "standing")
 SOCKET_TIMEOUT_S = 5
 
 
@@ -42,20 +44,23 @@ def client() -> redis.Redis:
 
 @lru_cache
 def _script(name: str) -> Script:
-    source = (SOURCES / "prelude.lua").read_text() + (SOURCES / f"{name}.lua").read_text()
-    return client().register_script(source)
+    return client().register_script("".join((SOURCES / f"{part}.lua").read_text() for part in (*SHARED, name)))
 
 
-def call(name: str, keys: list[str], args: list[Any]) -> Any:
-    """Run a script once. Raises Fenced, CapacityUnavailable."""
+def call(name: str, keys: list[str], args: list[Any], now_s: float | None = None) -> Any:
+    """Run a script once, at the given time or by Redis's own clock. Raises Fenced, CapacityUnavailable."""
     try:
-        return _script(name)(keys=keys, args=args)
+        return _script(name)(keys=keys, args=[_now_argument(now_s), *args])
     except redis.ResponseError as error:
         if str(error).startswith("FENCED"):
             raise Fenced(str(error)) from error
         raise CapacityUnavailable(str(error)) from error
     except redis.RedisError as error:
         raise CapacityUnavailable(str(error)) from error
+
+
+def _now_argument(now_s: float | None) -> str:
+    return "" if now_s is None else repr(now_s)
 
 
 def held_fence() -> int:

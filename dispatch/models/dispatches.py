@@ -45,6 +45,7 @@ class Dispatch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     progress_at = models.DateTimeField(null=True, help_text="last time a part was finished or a percentage rose")
     ended_at = models.DateTimeField(null=True)
+    release_due = models.BooleanField(default=False, help_text="it ended, and its lease and circuit were not told yet")
 
     class Meta:
         ordering = ["-pk"]
@@ -60,6 +61,7 @@ class Dispatch(models.Model):
         indexes = [
             models.Index(fields=["stage"], name="dispatch_active", condition=Q(status="active")),
             models.Index(fields=["ended_at"], name="dispatch_age"),
+            models.Index(fields=["ended_at"], name="dispatch_release", condition=Q(release_due=True)),
         ]
 
     def __str__(self) -> str:

@@ -45,6 +45,7 @@ class Job(models.Model):
     sends = models.PositiveIntegerField(default=0, help_text="attempts that may have reached the hub")
     next_send_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=100, blank=True, help_text="the worker that began it last")
     running_at = models.DateTimeField(null=True, help_text="first evidence that a worker runs it")
     absent_since = models.DateTimeField(null=True, help_text="first time the hub was asked and did not know it")
     percent = models.PositiveSmallIntegerField(default=0, help_text="how far its worker is")

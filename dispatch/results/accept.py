@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
 from dispatch.envelopes import digest_of
-from dispatch.failures import Failure
+from dispatch.failures import Failure, storable
 from dispatch.models import Dispatch, Job
 from dispatch.ring import ring
 from generation import store
@@ -33,8 +33,8 @@ class Claimed:
     envelope: Mapping[str, Any]
 
 
-def claim(dispatch_id: str, job_id: str) -> Claimed | Rejection:
-    """The first act of a worker: look whether the job is still wanted, and note that it runs.
+def claim(dispatch_id: str, job_id: str, worker: str = "") -> Claimed | Rejection:
+    """The first act of a worker: look whether the job is still wanted, and note that it runs, and where.
 
     A job that was popped from its queue before a cancel arrives here all the same.
     """
@@ -50,6 +50,7 @@ def claim(dispatch_id: str, job_id: str) -> Claimed | Rejection:
         finalise_if_active(dispatch_id, Refused("intent_corrupt"))
         return Rejection.DISPATCH_MISMATCH
     note_running([job.pk])
+    Job.objects.filter(pk=job.pk).update(worker=storable(worker)[:100])
     return Claimed(StageName(dispatch.stage), dispatch.asset_pk, job.envelope)
 
 

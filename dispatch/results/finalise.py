@@ -1,6 +1,5 @@
 """The only end of a dispatch."""
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -10,8 +9,6 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
 
-from dispatch.capacity.leases import Claim, release_lease
-from dispatch.capacity.scripts import CapacityUnavailable
 from dispatch.config import config
 from dispatch.failures import Failure, FailureType
 from dispatch.models import Dispatch, Job
@@ -25,8 +22,7 @@ from . import parts
 from .current import locked_active, why_not_wanted
 from .outcomes import Cancelled, Failed, Outcome, Published, Refused
 from .refusals import GAVE_UP, deferral, is_last_refusal, refusal_values
-
-logger = logging.getLogger(__name__)
+from .release import release_now
 
 VERSIONS_KEPT = 3
 RETRY_BACKOFF = "retry_backoff"
@@ -42,7 +38,7 @@ def finalise_if_active(
     One transaction under the Book lock. A dispatch that is no longer current, or whose asset may not exist, ends
     cancelled whatever the outcome says, and nothing is published. The lease is freed after the commit: freed earlier,
     the next tick could start a second dispatch of an asset whose result is not yet recorded. Should that call be
-    lost, the next tick drops the lease. The tick passes `within`, its own transaction, which fails once another
+    lost, the next tick repeats it. The tick passes `within`, its own transaction, which fails once another
     process has taken the tick over.
     """
     with within():
@@ -51,10 +47,7 @@ def finalise_if_active(
             return False
         reason = None if isinstance(outcome, Cancelled) else why_not_wanted(dispatch)
         _end(dispatch, Cancelled(reason) if reason else outcome)
-    try:
-        release_lease(dispatch.stage, Claim(dispatch.asset_pk, dispatch.dispatch_id))
-    except CapacityUnavailable:
-        logger.warning("lease of dispatch %s not freed now; the next tick drops it", dispatch_id)
+    release_now(dispatch_id)
     return True
 
 
@@ -143,8 +136,17 @@ def _fail(dispatch: Dispatch, failure: Failure, job_id: str | None) -> None:
         State.PENDING,
         reason=failure.reason,
         retries_left=F("retries_left") - 1,
+        retry_type=failure.type,
+        retry_worker=_worker_of(dispatch, job_id),
         **deferral(wait, RETRY_BACKOFF),
     )
+
+
+def _worker_of(dispatch: Dispatch, job_id: str | None) -> str:
+    """Return the worker of the job that failed, or of any job of the dispatch; empty when none began."""
+    begun = dispatch.jobs.exclude(worker="").values_list("job_id", "worker")
+    workers = dict(begun)
+    return workers.get(job_id or "") or next(iter(workers.values()), "")
 
 
 def _roll_back_refused(dispatch: Dispatch, refused: Refused) -> None:
@@ -187,7 +189,7 @@ def _take_asset_back(dispatch: Dispatch, reason: str) -> None:
 def _close(dispatch: Dispatch, status: Dispatch.Status, reason: str, *, jobs_to: Job.Status, message: str = "") -> None:
     dispatch.status, dispatch.reason, dispatch.message = status, reason[:40], message[:500]
     Dispatch.objects.filter(pk=dispatch.pk).update(
-        status=dispatch.status, reason=dispatch.reason, message=dispatch.message, ended_at=Now()
+        status=dispatch.status, reason=dispatch.reason, message=dispatch.message, ended_at=Now(), release_due=True
     )
     jobs = Job.objects.filter(dispatch=dispatch)
     if jobs_to == Job.Status.STOPPING:

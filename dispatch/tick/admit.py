@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from dispatch.capacity.admission import Verdict, admit_leases
+from dispatch.capacity.admission import Verdict, Wish, admit_leases
 from dispatch.capacity.leases import Claim
 from dispatch.capacity.scripts import CapacityUnavailable
 from generation.stages import STAGES
 
 from .context import Candidate, Run
+
+REFUSALS = {Verdict.CIRCUIT_OPEN, Verdict.HALF_OPEN_LIMIT, Verdict.RETRY_BUDGET_EXCEEDED}
 
 
 def admit(run: Run, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -22,12 +24,18 @@ def admit(run: Run, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _admit_stage(run: Run, candidates: Sequence[Candidate]) -> list[Candidate]:
     name = candidates[0].stage
-    claims = [Claim(candidate.asset_pk, candidate.dispatch_id) for candidate in candidates]
+    wishes = [
+        Wish(Claim(candidate.asset_pk, candidate.dispatch_id), candidate.retry_type, candidate.retry_worker)
+        for candidate in candidates
+    ]
     try:
-        verdicts = admit_leases(STAGES[name], run.lease.fence(), run.quotas[name], run.active.get(name, 0), claims)
+        verdicts = admit_leases(STAGES[name], run.lease.fence(), run.quotas[name], run.active.get(name, 0), wishes)
     except CapacityUnavailable as error:
         run.report.error("capacity_unavailable", message=str(error))
         return []
     run.report.throttled += verdicts.count(Verdict.BACKPRESSURE)
     run.report.skipped += verdicts.count(Verdict.DUPLICATE)
+    for candidate, verdict in zip(candidates, verdicts, strict=True):
+        if verdict in REFUSALS:
+            run.report.error(verdict, candidate.asset_pk)
     return [candidate for candidate, verdict in zip(candidates, verdicts, strict=True) if verdict == Verdict.GRANTED]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db import DatabaseError
 
+from dispatch.capacity.standing import Standing
 from dispatch.hubs.base import Hub
 from dispatch.results.finalise import finalise_if_active
 from dispatch.results.outcomes import Outcome
@@ -26,6 +27,8 @@ class Candidate:
     stage: StageName
     intent: int
     dispatch_id: str
+    retry_type: str = ""
+    retry_worker: str = ""
 
 
 @dataclass
@@ -38,6 +41,8 @@ class Run:
     active: dict[StageName, int] = field(default_factory=dict)
     # Assets whose dispatch was replaced by force: their slot passes on to them.
     replaced: set[int] = field(default_factory=set)
+    # What circuits and budgets stood at when this run renewed.
+    standings: dict[StageName, Standing] = field(default_factory=dict)
     capacity_ok: bool = True
 
     def finalise(self, dispatch_id: str, outcome: Outcome) -> bool:

@@ -8,7 +8,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from dispatch.capacity.leases import Claim, release_lease
+from dispatch.capacity.leases import Claim, End, release_lease
 from dispatch.capacity.scripts import CapacityUnavailable
 from dispatch.outcomes import OUTCOMES
 from dispatch.results import parts
@@ -134,6 +134,6 @@ def _give_back(run: Run, candidates: Sequence[Candidate]) -> None:
     reach(Boundary.BEFORE_RELEASE)
     for candidate in candidates:
         try:
-            release_lease(candidate.stage, Claim(candidate.asset_pk, candidate.dispatch_id))
+            release_lease(candidate.stage, Claim(candidate.asset_pk, candidate.dispatch_id), End())
         except CapacityUnavailable as error:
             run.report.error("capacity_unavailable", candidate.asset_pk, str(error))

@@ -16,6 +16,8 @@ from dispatch.models import Dispatch, Job
 from dispatch.results import mailbox
 from dispatch.results.accept import note_running
 from dispatch.results.outcomes import Failed
+from dispatch.results.release import release
+from generation import selectors
 from generation.stages import STAGES
 
 from .boundaries import Boundary, reach
@@ -36,14 +38,19 @@ def renew(run: Run) -> None:
 
 
 def _sync(run: Run) -> None:
-    active = Dispatch.objects.filter(status=Dispatch.Status.ACTIVE).values_list("stage", "asset_pk", "dispatch_id")
+    # One that ended and was not told yet keeps its lease: dropped, the test permit on it would be lost untold.
+    holding = Dispatch.objects.filter(Q(status=Dispatch.Status.ACTIVE) | Q(release_due=True))
+    active = holding.values_list("stage", "asset_pk", "dispatch_id")
     claims: dict[str, list[Claim]] = {}
     for name, asset_pk, dispatch_id in active:
         claims.setdefault(name, []).append(Claim(asset_pk, dispatch_id))
+    resets = selectors.circuit_resets()
     try:
         fence = run.lease.fence()
         for stage in STAGES.values():
-            sync_leases(stage, fence, claims.get(stage.name, []))
+            held = claims.get(stage.name, [])
+            run.standings[stage.name] = sync_leases(stage, fence, held, resets=resets[stage.name]).standing
+        release(Q())
     except CapacityUnavailable as error:
         run.capacity_ok = False
         run.report.error("capacity_unavailable", message=str(error))

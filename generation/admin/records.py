@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from generation import words
-from generation.commands import cancel_task, limits, pause, permissions, restore
+from generation.commands import cancel_task, limits, pause, permissions, reset_circuit, restore
 from generation.models import (
     Artifact,
     ArtifactFile,
@@ -50,6 +50,15 @@ QUOTA = CommandAction(
     words.limited,
     form=QuotaForm,
     text="In force from the next tick on. A lower quota ends nothing that runs.",
+)
+RESET_CIRCUIT = CommandAction(
+    "Reset circuit",
+    "quota",
+    lambda rows, _: [(f"Stage {row.pk}", reset_circuit.Request(row.pk)) for row in rows],
+    reset_circuit.plan,
+    reset_circuit.apply,
+    words.circuit_reset,
+    text="A stage that was stopped after too many failures goes on with the next tick.",
 )
 CANCEL_TASK = CommandAction(
     "Cancel tasks",
@@ -97,6 +106,7 @@ class StageConfigAdmin(OperatedAdmin):
     list_display = ("stage", "quota", "paused_at", "paused_by", "paused_why")
     actions = (
         QUOTA.as_action("set_quota"),
+        RESET_CIRCUIT.as_action("reset_circuit"),
         pausing(pause.Level.STAGE, paused=True).as_action("pause"),
         pausing(pause.Level.STAGE, paused=False).as_action("resume"),
     )

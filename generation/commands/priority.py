@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import F, Min
+from django.db.models.functions import Greatest, Least
 
 from generation import journal
 from generation.bulk import among
@@ -41,9 +42,11 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
         planned = _plan(book, request)
         moved = Asset.objects.filter(among("pk", planned.moved)).order_by()
         journal.record_command(command, book, moved)
-        queued = assets_of(book).in_state(State.PENDING).with_urgency()
-        highest = queued.exclude(among("pk", planned.moved)).aggregate(highest=Max("urgency"))["highest"]
-        moved.update(priority=min(PRIORITY_MOST, (highest or 0) + 1))
+        others = assets_of(book).in_state(State.PENDING).exclude(among("pk", planned.moved))
+        front = others.aggregate(front=Min("queue_rank"))["front"]
+        if front is not None:
+            began = F("queue_rank") + F("priority")
+            moved.update(priority=Least(Greatest(began - front + 1, 0), PRIORITY_MOST))
         return planned.answer()
 
     return answer_once(Asked(Command.Kind.PRIORITY, request.book_pk, request.params(), (OPERATE,)), actor, key, act)

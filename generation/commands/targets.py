@@ -27,6 +27,8 @@ def new_intent() -> dict[str, Any]:
         "retries_left": Case(*(When(stage=stage.name, then=Value(stage.retries)) for stage in STAGES.values())),
         "deferred_until": None,
         "deferral_reason": "",
+        "retry_type": "",
+        "retry_worker": "",
         "refusal_reason": "",
         "refusal_count": 0,
     }

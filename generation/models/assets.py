@@ -1,11 +1,19 @@
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Cast
 
 from generation.lifecycle import State
 from generation.querysets import AssetQuerySet
 from generation.stages import StageName
 
 from .books import Book, Scene
+
+
+class TenMinutes(models.Func):
+    """The number of the ten minutes an instant is in: waiting that long is worth one step of priority."""
+
+    template = "floor(extract(epoch from %(expressions)s at time zone 'UTC') / 600)::integer"
+    output_field = models.IntegerField()
 
 
 class Asset(models.Model):
@@ -21,9 +29,19 @@ class Asset(models.Model):
     intent = models.PositiveIntegerField(default=0)
     priority = models.PositiveSmallIntegerField(default=0, help_text="higher is served first")
     pending_since = models.DateTimeField(null=True)
+    # A number that stands still: the queue is read along an index, however long it is.
+    queue_rank = models.GeneratedField(
+        expression=TenMinutes("pending_since") - Cast("priority", models.IntegerField()),
+        output_field=models.IntegerField(),
+        db_persist=True,
+        help_text="lower is served first: the ten minutes in which it began to wait, minus its priority",
+    )
     deferred_until = models.DateTimeField(null=True)
     deferral_reason = models.CharField(max_length=40, blank=True)
     retries_left = models.PositiveSmallIntegerField(default=0)
+    # What the next attempt is a retry of; rate budgets count by it.
+    retry_type = models.CharField(max_length=16, blank=True, help_text="type of the last failure of this intent")
+    retry_worker = models.CharField(max_length=100, blank=True, help_text="the worker that failed it")
     # The same reason coming back twice defers, ten times fails.
     refusal_reason = models.CharField(max_length=40, blank=True)
     refusal_count = models.PositiveSmallIntegerField(default=0)
@@ -61,7 +79,7 @@ class Asset(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["stage", "book", "-priority", "position"],
+                fields=["stage", "book", "queue_rank", "position"],
                 include=["deferred_until"],
                 name="asset_select",
                 condition=Q(state=State.PENDING),

@@ -25,6 +25,7 @@ class Command(models.Model):
         AUTO_NEXT = "auto_next", "Next windows by themselves"
         QUOTA = "quota", "Set a quota"
         JOB_TIMEOUT = "job_timeout", "Set a job timeout"
+        RESET_CIRCUIT = "reset_circuit", "Reset a circuit"
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
     book = models.ForeignKey(Book, on_delete=models.SET_NULL, null=True, related_name="commands")

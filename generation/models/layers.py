@@ -53,6 +53,8 @@ class StageConfig(Pausable):
 
     stage = models.CharField(max_length=8, choices=StageName.choices, primary_key=True)
     quota = models.PositiveSmallIntegerField()
+    # A number, not a time: the tick compares it with what Redis obeyed last, and no two clocks are compared.
+    circuit_resets = models.PositiveIntegerField(default=0, help_text="how often operators reset its circuit")
 
     class Meta:
         ordering = ["stage"]

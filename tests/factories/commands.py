@@ -16,6 +16,7 @@ from generation.commands import (
     placeholder,
     priority,
     regenerate,
+    reset_circuit,
     restore,
     retry,
 )
@@ -227,6 +228,14 @@ CASES = {
         lambda it: limits.QuotaRequest("image", 7),
         lambda it: limits.QuotaRequest("audio", 7),
         lambda it: [limits.QuotaRequest("smell", 1), *(limits.QuotaRequest("image", n) for n in (-1, 1001, TOO_LARGE))],
+    ),
+    Kind.RESET_CIRCUIT: Case(
+        ("generation.change_stageconfig",),
+        reset_circuit.apply,
+        reset_circuit.plan,
+        lambda it: reset_circuit.Request("image"),
+        lambda it: reset_circuit.Request("audio"),
+        lambda it: [reset_circuit.Request("smell"), reset_circuit.Request("")],
     ),
     Kind.JOB_TIMEOUT: Case(
         (CONFIGURE,),

@@ -68,6 +68,7 @@ def test_a_permanent_failure_fails_the_asset_after_one_attempt_and_the_task_with
     assert leases("image") == {}
 
 
+@pytest.mark.usefixtures("no_circuit")
 def test_transient_failures_back_off_and_end_when_the_retries_are_used(dispatch, hub, actor):
     waits = []
     for _ in range(11):

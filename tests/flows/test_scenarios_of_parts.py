@@ -103,6 +103,7 @@ def test_51_ten_assets_that_fail_at_once_spend_exactly_their_own(actor, hub, set
     assert set(Asset.objects.filter(stage="audio").values_list("retries_left", flat=True)) == {9}
 
 
+@pytest.mark.usefixtures("no_circuit")
 def test_51_a_budget_of_ten_is_ten_retries_and_one_of_none_is_none(actor, hub):
     ask(make_book(scenes=1), actor)
     tries = 0

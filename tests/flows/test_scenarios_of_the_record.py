@@ -94,6 +94,7 @@ def test_14_an_hour_without_capacity_adds_no_journal_row(actor, hub):
     assert states(book) == ["generating", *["pending"] * 4]
 
 
+@pytest.mark.usefixtures("no_circuit")
 def test_15_a_file_that_is_gone_is_permanent_and_unknown_text_is_a_bounded_retry(actor, hub):
     book = make_book(scenes=2)
     ask(book, actor)
@@ -216,6 +217,7 @@ def test_42_a_scene_with_nothing_to_draw_ends_after_one_attempt_and_the_others_g
     assert (task.status, task.counts, len(hub.submissions)) == ("failed", {"done": 1, "failed": 2}, 2)
 
 
+@pytest.mark.usefixtures("no_circuit")
 def test_52_fifty_failures_of_one_book_do_not_refuse_the_first_video_of_another(actor, hub):
     failing, other = make_book(scenes=5), make_book(scenes=1)
     make_picture(other, actor, hub)

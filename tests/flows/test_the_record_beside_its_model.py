@@ -287,8 +287,9 @@ FEW = settings(
 )
 
 
+@pytest.mark.usefixtures("no_circuit")
 def test_random_histories_leave_the_record_as_the_model_says(settings):
     # The model's clock stands still between two steps; the machine's may not.
     never = timedelta(days=1)
-    settings.ANIMASTOR = {"ring_gap": timedelta(0), "backoff_first": never, "backoff_most": never}
+    settings.ANIMASTOR = settings.ANIMASTOR | {"ring_gap": timedelta(0), "backoff_first": never, "backoff_most": never}
     run_state_machine_as_test(Record, settings=FEW)

@@ -45,7 +45,7 @@ ACTIONS = {
     },
     Task: {"cancel_tasks": {}},
     Artifact: {"restore": {}},
-    StageConfig: {"set_quota": {"quota": "6"}, "pause": {}, "resume": {}},
+    StageConfig: {"set_quota": {"quota": "6"}, "reset_circuit": {}, "pause": {}, "resume": {}},
     SystemConfig: {"pause": {}, "resume": {}},
 }
 # They only read: test_exporting looks at it.

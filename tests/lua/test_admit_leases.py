@@ -3,14 +3,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dispatch.capacity import keys
-from dispatch.capacity.admission import Verdict, admit_leases
+from dispatch.capacity.admission import Verdict, Wish, admit_leases
 from dispatch.capacity.leases import Claim, Fence
 from dispatch.capacity.scripts import Fenced, client, server_time_s
 from tests.capacity import leases
 
 
 def claims(*assets):
-    return [Claim(asset, f"d{asset}") for asset in assets]
+    return [Wish(Claim(asset, f"d{asset}")) for asset in assets]
 
 
 def test_candidates_are_granted_in_order_while_the_quota_lasts(image, fence):
@@ -21,7 +21,7 @@ def test_candidates_are_granted_in_order_while_the_quota_lasts(image, fence):
 
 def test_an_asset_that_holds_a_lease_is_a_duplicate_and_takes_nothing(image, fence):
     admit_leases(image, fence, 4, 0, claims(1), now_s=100.0)
-    assert admit_leases(image, fence, 4, 0, [Claim(1, "other")], now_s=101.0) == [Verdict.DUPLICATE]
+    assert admit_leases(image, fence, 4, 0, [Wish(Claim(1, "other"))], now_s=101.0) == [Verdict.DUPLICATE]
     assert leases("image") == {1: "d1"}
 
 

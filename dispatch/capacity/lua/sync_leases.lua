@@ -1,29 +1,40 @@
--- Purpose:   make the leases of one stage equal to its active dispatches.
--- Guarantee: afterwards exactly the named pairs hold a lease, each until now + ttl. A fenced tick changes nothing.
--- KEYS:      fence, active, owners
--- ARGV:      now ("" = Redis TIME), fence, valid_until, ttl, then asset, dispatch_id for each active dispatch
--- Returns:   {leases added, leases dropped}
+-- Purpose:   make the leases of one stage equal to its active dispatches, obey an operator's reset of its circuit, and
+--            tell what circuit and budgets stand at.
+-- Guarantee: afterwards exactly the named pairs hold a lease, each until now + ttl, with the test permit it had. What a
+--            grant spent that became no dispatch is given back. A fenced tick changes nothing.
+-- ARGV:      now ("" = Redis TIME), fence, valid_until, limits (JSON), ttl, how often operators reset the circuit,
+--            then asset, dispatch_id for each active dispatch
+-- Returns:   {leases added, leases dropped, standing (JSON)}
 local now = clock(ARGV[1])
-local refusal = refuse_fenced(KEYS[1], ARGV[2], ARGV[3], now)
+local refusal = refuse_fenced(ARGV[2], ARGV[3], now)
 if refusal then return refusal end
+local limits = cjson.decode(ARGV[4])
+
+local resets = redis.call("HGET", CIRCUIT, "resets")
+if resets ~= ARGV[6] then
+  -- An emptied Redis remembers no reset, and has nothing to reset.
+  if resets then close_circuit() end
+  redis.call("HSET", CIRCUIT, "resets", ARGV[6])
+end
 
 local wanted, added, dropped = {}, 0, 0
-for i = 5, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
+for i = 7, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
 
-local owners = redis.call("HGETALL", KEYS[3])
-for i = 1, #owners, 2 do
-  if wanted[owners[i]] ~= owners[i + 1] then
-    redis.call("HDEL", KEYS[3], owners[i])
+for _, asset in ipairs(redis.call("HKEYS", OWNERS)) do
+  local dispatch = owner(asset)
+  if wanted[asset] ~= dispatch then
+    redis.call("HDEL", OWNERS, asset)
+    give_back_retry(dispatch)
   end
 end
-for _, asset in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
-  if redis.call("HEXISTS", KEYS[3], asset) == 0 then
-    redis.call("ZREM", KEYS[2], asset)
+for _, asset in ipairs(redis.call("ZRANGE", ACTIVE, 0, -1)) do
+  if redis.call("HEXISTS", OWNERS, asset) == 0 then
+    redis.call("ZREM", ACTIVE, asset)
     dropped = dropped + 1
   end
 end
 for asset, dispatch in pairs(wanted) do
-  redis.call("HSET", KEYS[3], asset, dispatch)
-  added = added + redis.call("ZADD", KEYS[2], now + tonumber(ARGV[4]), asset)
+  redis.call("HSETNX", OWNERS, asset, dispatch)
+  added = added + redis.call("ZADD", ACTIVE, now + tonumber(ARGV[5]), asset)
 end
-return {added, dropped}
+return {added, dropped, standing(now, limits)}

@@ -1,0 +1,310 @@
+"""Circuit and rate budgets through the tick: what opens, who tests, what is lost and told again."""
+
+import pytest
+
+from dispatch.capacity import keys
+from dispatch.capacity.admission import Verdict, Wish, admit_leases
+from dispatch.capacity.leases import Claim, Fence, Told
+from dispatch.capacity.scripts import CapacityUnavailable, client
+from dispatch.capacity.snapshot import Circuit, read_stage
+from dispatch.explain import explain
+from dispatch.failures import Failure
+from dispatch.hubs.base import HubUnavailable
+from dispatch.models import Dispatch, Job
+from dispatch.results import release as releasing
+from dispatch.results.accept import accept_error, claim
+from dispatch.tick import run_tick
+from generation.commands import cancel, reset_circuit
+from generation.models import Asset, JournalEntry, StageConfig
+from generation.stages import STAGES, StageName
+from tests.capacity import leases
+from tests.doubles.clock import stopped_clock
+from tests.doubles.pictures import deliver, deliver_all
+from tests.factories.books import images_of, make_book
+from tests.flows.asking import ask, states
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def active():
+    return Dispatch.objects.filter(status="active").order_by("asset__position")
+
+
+def fail(dispatch, reason="render_failed"):
+    accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", Failure(reason, "It broke."))
+
+
+@pytest.fixture
+def clock():
+    with stopped_clock() as clock:
+        yield clock
+
+
+@pytest.fixture
+def open_circuit(actor, hub, clock):
+    """A book of nine scenes, five of which failed one after another; each waits for its retry."""
+    StageConfig.objects.create(stage="image", quota=5)
+    book = make_book(scenes=9)
+    ask(book, actor)
+    run_tick(hub)
+    for dispatch in active():
+        fail(dispatch)
+    assert read_stage("image").circuit == Circuit.OPEN
+    return book
+
+
+def test_an_open_circuit_lets_nothing_start_says_so_and_costs_nobody_anything(open_circuit, hub, clock):
+    clock.forward(20)
+    report = run_tick(hub)
+    assert report.dispatched == 0
+    assert {error["reason"] for error in report.errors} == {"circuit_open"}
+    assert {asset.refusal_count for asset in images_of(open_circuit)} == {0}
+    assert set(states(open_circuit)) == {"pending"}
+
+
+def test_14_an_hour_of_an_open_circuit_adds_one_journal_row(open_circuit, hub, clock, settings):
+    before = JournalEntry.objects.count()
+    for _ in range(60):
+        client().hset(keys.circuit("image"), "opened", clock.now.timestamp())
+        clock.forward(59)
+        assert run_tick(hub).dispatched == 0
+    assert JournalEntry.objects.count() == before
+    assert JournalEntry.objects.filter(event="circuit_opened", reason="image").count() == 1
+
+
+def test_tests_take_what_has_not_failed_whatever_the_reading_order(open_circuit, hub, clock):
+    clock.forward(61)
+    report = run_tick(hub)
+    assert [dispatch.asset.position for dispatch in active()] == [6, 7]
+    assert report.errors == [
+        {"reason": "half_open_limit", "asset": error["asset"], "message": ""} for error in report.errors
+    ]
+
+
+def test_where_everything_has_failed_a_retry_is_the_test(open_circuit, hub, clock, actor):
+    Asset.objects.filter(position__gt=5).update(retry_type="transient")
+    clock.forward(61)
+    run_tick(hub)
+    assert len(active()) == 2
+
+
+def test_a_good_test_lets_everything_go_on(open_circuit, hub, clock):
+    clock.forward(61)
+    run_tick(hub)
+    deliver(active()[0])
+    assert JournalEntry.objects.filter(event="circuit_closed").count() == 1
+    run_tick(hub)
+    assert len(active()) == 5
+
+
+@pytest.mark.parametrize("end", ["stopped", "hub away", "failed for good", "deleted"])
+def test_13_every_way_a_test_ends_frees_its_permit(open_circuit, hub, clock, actor, end):
+    clock.forward(61)
+    match end:
+        case "hub away":
+            hub.answers = [HubUnavailable("away")] * 2
+            run_tick(hub)
+        case "stopped":
+            run_tick(hub)
+            cancel.apply(cancel.Request(open_circuit.pk), actor)
+            run_tick(hub)
+        case "failed for good":
+            run_tick(hub)
+            for dispatch in active():
+                fail(dispatch, "nothing_to_render")
+        case "deleted":
+            run_tick(hub)
+            open_circuit.delete()
+            run_tick(hub)
+    clock.forward(61)
+    assert read_stage("image").tests == 0
+    assert leases("image") == {}
+
+
+def test_a_hub_that_takes_nothing_opens_the_circuit_without_a_retry_spent(actor, hub, clock):
+    book = make_book(scenes=9)
+    ask(book, actor)
+    hub.answers = [HubUnavailable("away")] * 100
+    for _ in range(3):
+        run_tick(hub)
+        clock.forward(5)
+    assert read_stage("image").circuit == Circuit.OPEN
+    assert {asset.retries_left for asset in images_of(book)} == {10}
+
+
+def test_36_a_success_while_the_circuit_is_open_leaves_it_open(actor, hub, clock):
+    StageConfig.objects.create(stage="image", quota=6)
+    ask(make_book(scenes=8), actor)
+    run_tick(hub)
+    late, *others = active()
+    for dispatch in others:
+        fail(dispatch)
+    assert deliver(late).accepted
+    clock.forward(30)
+    assert read_stage("image").circuit == Circuit.OPEN
+
+
+def test_an_end_that_redis_did_not_hear_is_told_by_the_next_tick_once(actor, hub, clock, monkeypatch):
+    StageConfig.objects.create(stage="image", quota=6)
+    ask(make_book(scenes=6), actor)
+    run_tick(hub)
+
+    def away(*_, **__):
+        raise CapacityUnavailable("Redis is away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(releasing, "release_lease", away)
+        for dispatch in active()[:5]:
+            fail(dispatch)
+    assert (len(leases("image")), read_stage("image").circuit) == (6, Circuit.CLOSED)
+    assert Dispatch.objects.filter(release_due=True).count() == 5
+    run_tick(hub)
+    assert (len(leases("image")), read_stage("image").circuit) == (1, Circuit.OPEN)
+    assert not Dispatch.objects.filter(release_due=True).exists()
+    told = []
+    monkeypatch.setattr(releasing, "release_lease", lambda *args: told.append(args) or (False, ""))
+    run_tick(hub)
+    assert told == []
+
+
+def test_the_result_of_a_test_that_redis_did_not_hear_still_closes_the_circuit(open_circuit, hub, clock, monkeypatch):
+    clock.forward(61)
+    run_tick(hub)
+    real = releasing.release_lease
+
+    def lost(stage, claim, end):
+        assert end.told == Told.SUCCESS
+        raise CapacityUnavailable("Redis is away")
+
+    monkeypatch.setattr(releasing, "release_lease", lost)
+    deliver(active()[0])
+    monkeypatch.setattr(releasing, "release_lease", real)
+    run_tick(hub)
+    assert read_stage("image").circuit == Circuit.CLOSED
+
+
+def test_an_operators_reset_is_obeyed_by_the_next_tick_and_told_in_the_journal(open_circuit, hub, actor, clock):
+    reset_circuit.apply(reset_circuit.Request("image"), actor)
+    run_tick(hub)
+    assert len(active()) == 4  # the other five wait for their retry
+    entry = JournalEntry.objects.get(event="circuit_reset")
+    assert (entry.reason, entry.actor) == ("image", actor.name)
+
+
+def test_a_failure_names_its_type_and_its_worker_for_the_budgets(actor, hub):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    job = Job.objects.get()
+    claim(job.dispatch.dispatch_id, job.job_id, "w1")
+    fail(active().get(), "out_of_memory")
+    asset = Asset.objects.get(stage="image")
+    assert (asset.retry_type, asset.retry_worker) == ("infrastructure", "w1")
+    Asset.objects.update(deferred_until=None)
+    run_tick(hub)
+    standing = read_stage("image")
+    assert (standing.retries, standing.workers) == ({"infrastructure": 1}, {"w1": 1})
+    ask(asset.book, actor, rebuild_all=True)
+    asset.refresh_from_db()
+    assert (asset.retry_type, asset.retry_worker) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "limit", [{"retries_by_type": {"transient": 2}}, {"retries_of_worker": 2}, {"retries_of_all": 2}], ids=str
+)
+def test_retries_without_a_budget_wait_and_first_attempts_behind_them_go_on(limit, actor, hub, settings):
+    settings.ANIMASTOR = settings.ANIMASTOR | limit | {"circuit_failures": 1000}
+    book = make_book(scenes=30)
+    ask(book, actor)
+    Asset.objects.filter(position__lte=20).update(retry_type="transient", retry_worker="w1", retries_left=9)
+    run_tick(hub)
+    assert [dispatch.asset.position for dispatch in active()] == [1, 2]
+    deliver_all()
+    run_tick(hub)
+    assert [dispatch.asset.position for dispatch in active()] == [21, 22, 23, 24]
+    reasons = {reason.reason: reason.numbers for reason in explain(images_of(book)[4])}
+    assert reasons["retry_budget_exceeded"]["type"] == "transient"
+
+
+def test_52_budgets_refill_while_failures_go_on(actor, hub, clock, settings):
+    settings.ANIMASTOR = settings.ANIMASTOR | {"circuit_failures": 1000, "retries_by_type": {"transient": 3}}
+    ask(make_book(scenes=4), actor)
+    Asset.objects.update(retries_left=1000)
+    retried = []
+    for _ in range(40):
+        clock.forward(60)
+        Asset.objects.update(deferred_until=None)
+        retried.append(run_tick(hub).dispatched)
+        for dispatch in active():
+            fail(dispatch)
+    assert all(sum(retried[begin : begin + 5]) >= 3 for begin in range(5, 35))
+    assert all(sum(retried[begin : begin + 5]) <= 3 for begin in range(5, 35))
+
+
+def test_52_fifty_failures_of_one_stage_do_not_refuse_the_first_dispatch_of_another(actor, hub, clock):
+    failing, other = make_book(scenes=60), make_book(scenes=1)
+    StageConfig.objects.create(stage="audio", quota=60)
+    ask(failing, actor, "audio")
+    run_tick(hub)
+    for dispatch in active()[:50]:
+        fail(dispatch)
+    assert read_stage("audio").circuit == Circuit.OPEN
+    ask(other, actor, "image")
+    assert run_tick(hub).dispatched == 1
+
+
+def test_38_one_scene_that_fails_five_times_blocks_nobody_silently(actor, hub, clock, settings):
+    settings.ANIMASTOR = settings.ANIMASTOR | {"backoff_most": settings.ANIMASTOR["tick_interval"]}
+    poisoned, other = make_book(scenes=1), make_book(scenes=3)
+    ask(poisoned, actor)
+    while read_stage("image").circuit == Circuit.CLOSED:
+        run_tick(hub)
+        fail(active().get())
+        clock.forward(6)
+    ask(other, actor)
+    assert run_tick(hub).dispatched == 0
+    reason = explain(images_of(other)[0])[0]
+    assert reason.reason == "circuit_open"
+    assert reason.numbers["since_s"] >= 6
+    assert 0 < reason.numbers["next_test_s"] <= 54
+    clock.forward(60)
+    run_tick(hub)
+    assert {dispatch.book_pk for dispatch in active()} == {other.pk}
+    deliver_all()
+    run_tick(hub)
+    assert read_stage("image").circuit == Circuit.CLOSED
+    assert len(active()) == 2
+
+
+def test_38_one_poisoned_scene_of_a_hundred_leaves_the_others_dispatched_in_the_same_tick(actor, hub):
+    StageConfig.objects.create(stage="image", quota=100)
+    ask(make_book(scenes=100), actor)
+    Asset.objects.filter(position=1).update(state="pending", retries_left=0)
+    run_tick(hub)
+    fail(active()[0])
+    assert run_tick(hub).errors == []
+    assert len(active()) == 99
+
+
+def test_54_a_thousand_refusals_without_capacity_add_no_key_and_no_row(actor, hub, clock):
+    StageConfig.objects.create(stage="image", quota=1)
+    ask(make_book(scenes=3), actor)
+    run_tick(hub)
+
+    def everything():
+        rows = [model.objects.count() for model in (Dispatch, Job, Asset, JournalEntry)]
+        sizes = {"zset": client().zcard, "hash": client().hlen, "string": client().exists}
+        found = client().scan_iter("{animastor}:*")
+        return rows, {key: sizes[client().type(key)](key) for key in found}
+
+    before = everything()
+    wishes = [Wish(Claim(1000 + number, "d"), "transient", "w1") for number in range(10)]
+    fence = Fence(10_000, clock.now.timestamp() + 10_000)
+    for _ in range(100):
+        assert set(admit_leases(STAGES[StageName.IMAGE], fence, 1, 1, wishes)) == {Verdict.BACKPRESSURE}
+    assert everything() == before
+    client().set(keys.FENCE, 0)
+    for _ in range(30):
+        clock.forward(5)
+        report = run_tick(hub)
+    assert everything() == before
+    assert (report.dispatched, report.errors, report.total_active) == (0, [], 3)
