@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 def renew(run: Run) -> None:
     _read_mailbox(run)
     _sync(run)
-    jobs = list(
-        Job.objects.filter(status=Job.Status.SENT, dispatch__status=Dispatch.Status.ACTIVE).select_related("dispatch")
-    )
-    _judge(run, jobs)
+    # Also those of which nobody knows whether they arrived.
+    at_hub = Q(status=Job.Status.SENT) | Q(status=Job.Status.RESERVED, sends__gt=0)
+    jobs = Job.objects.filter(at_hub, dispatch__status=Dispatch.Status.ACTIVE).select_related("dispatch")
+    _judge(run, list(jobs))
     _expire(run)
     reach(Boundary.RENEWED)
 
@@ -65,7 +65,7 @@ def _read_mailbox(run: Run) -> None:
 
 
 def _judge(run: Run, jobs: Sequence[Job]) -> None:
-    """Note who runs; a job that was absent twice, `absent_for` apart, is gone. Unknown changes nothing."""
+    """Note who runs, and who arrived; who was absent twice, `absent_for` apart, is gone. Unknown changes nothing."""
     refs = {job.pk: JobRef(job.dispatch.dispatch_id, job.job_id, job.dispatch.stage) for job in jobs}
     evidence = run.hub.evidence(list(refs.values()))
     lives = {job.pk: evidence.get(refs[job.pk], Life.UNKNOWN) for job in jobs}
@@ -75,7 +75,11 @@ def _judge(run: Run, jobs: Sequence[Job]) -> None:
     with run.lease.transaction():
         note_running(running)
         Job.objects.filter(pk__in=queued).update(absent_since=None)
-        Job.objects.filter(pk__in=absent).update(absent_since=Coalesce("absent_since", Now()))
+        # A receipt that got lost on its way: the hub has it.
+        arrived = Job.objects.filter(pk__in=[*running, *queued])
+        arrived.move(Job.Status.RESERVED, Job.Status.SENT, sent_at=Now(), next_send_at=None)
+        sent = Job.objects.filter(pk__in=absent, status=Job.Status.SENT)
+        sent.update(absent_since=Coalesce("absent_since", Now()))
         # Never seen running: nothing was spent, the same ids go out again.
         gone = Job.objects.filter(pk__in=absent, absent_since__lte=Now() - config().absent_for, status=Job.Status.SENT)
         gone.filter(running_at__isnull=True).move(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dispatch.hubs.base import Undelivered
+from dispatch.hubs.base import SubmissionUnknown, Undelivered
 from dispatch.models import Dispatch, Job
 from dispatch.tick import run_tick
 from generation.commands import regenerate
@@ -145,3 +145,36 @@ def test_a_hub_without_evidence_ends_a_job_by_its_deadline_alone(hub, job):
     run_tick(hub)
     assert outcome(job) == ("failed", "worker_timeout")
     assert Asset.objects.get(stage="image").state == State.PENDING
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_evidence_makes_a_job_sent_whose_receipt_was_lost_and_it_is_not_sent_again(is_running, hub, actor):
+    regenerate.apply(regenerate.Request(make_book(scenes=1).pk, ("image",)), actor)
+
+    def times_out(envelope):
+        raise SubmissionUnknown("no answer")
+
+    hub.on_submit = times_out
+    run_tick(hub)
+    assert (Job.objects.get().status, len(hub.submissions)) == ("reserved", 1)
+    if is_running:
+        hub.running.add(ref(hub))
+    run_tick(hub)
+    job = Job.objects.get()
+    assert (job.status, job.next_send_at, job.running_at is not None) == ("sent", None, is_running)
+    Job.objects.update(next_send_at=None)
+    run_tick(hub)
+    assert len(hub.submissions) == 1
+
+
+def test_a_job_whose_receipt_was_lost_and_that_did_not_arrive_goes_again_under_its_ids(hub, actor):
+    regenerate.apply(regenerate.Request(make_book(scenes=1).pk, ("image",)), actor)
+    hub.answers = [SubmissionUnknown("no answer")]
+    run_tick(hub)
+    for _ in range(3):
+        run_tick(hub)
+    job = Job.objects.get()
+    assert (job.status, job.absent_since, hub.submissions) == ("reserved", None, [])
+    Job.objects.update(next_send_at=None)
+    run_tick(hub)
+    assert (Job.objects.get().status, len(hub.submissions), Dispatch.objects.count()) == ("sent", 1, 1)
