@@ -166,15 +166,16 @@ def _admission(asset: Asset, *, may_start: bool) -> list[Reason]:
 
 def _workers(stage: StageName) -> dict[str, Any]:
     row = StageWorkers.objects.filter(stage=stage).first() or StageWorkers()
-    return {"workers": row.count, "last_seen": _moment(row.seen_at)}
+    return {"workers": row.count, "draining": row.draining, "last_seen": _moment(row.seen_at)}
 
 
 def _no_worker(stage: StageName, numbers: dict[str, Any]) -> Reason | None:
     if numbers["workers"]:
         return None
-    return Reason(
-        NO_WORKER, f"No {stage} worker is running.", f"Start one: manage.py rqworker gpu-{stage}.", dict(numbers)
-    )
+    words = f"No {stage} worker is running."
+    if numbers["draining"]:
+        words = f"The {stage} workers that run finish their last job and take no other."
+    return Reason(NO_WORKER, words, f"Start one: manage.py rqworker gpu-{stage}.", dict(numbers))
 
 
 def _circuit(asset: Asset, standing: Standing) -> Reason | None:

@@ -65,11 +65,20 @@ class Worker(rq.Worker):
         stage = keys.stage_of_queue(self.queue_names()[0])
         if stage is not None:
             target.sadd(keys.WORKERS, self.name)
-            target.set(keys.beat(self.name), json.dumps({"stage": stage, "job": self._rendering}), ex=ttl_s)
+            told = {"stage": stage, "job": self._rendering, "draining": self._is_draining()}
+            target.set(keys.beat(self.name), json.dumps(told), ex=ttl_s)
+
+    def _is_draining(self) -> bool:
+        """True once a signal or an operator told it to finish; RQ's loop then takes no other job."""
+        if not self._stop_requested and self.connection.sismember(keys.DRAINING, self.name):
+            self.log.info("%s was told to finish and stop", self.name)
+            self._stop_requested = True
+        return bool(self._stop_requested)
 
     def register_death(self) -> None:
         self.connection.delete(keys.beat(self.name))
         self.connection.srem(keys.WORKERS, self.name)
+        self.connection.srem(keys.DRAINING, self.name)
         super().register_death()
 
     def execute_job(self, job: RqJob, queue: rq.Queue) -> None:

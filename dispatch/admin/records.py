@@ -1,5 +1,11 @@
+from typing import assert_never
+
 from django.contrib import admin
 
+from dispatch.capacity.snapshot import CapacityUnavailable, Circuit, read_stage
+from dispatch.config import config
+from dispatch.hubs.base import HubUnavailable, words_of
+from dispatch.hubs.registry import hub_named
 from dispatch.models import Dispatch, Job, Part, ReconcileState, StageWorkers, TickLease, TickReport, TickRing
 from generation.admin.readonly import ReadOnlyAdmin
 
@@ -27,7 +33,32 @@ class PartAdmin(ReadOnlyAdmin):
 
 @admin.register(StageWorkers)
 class StageWorkersAdmin(ReadOnlyAdmin):
-    list_display = ("stage", "count", "seen_at", "absent_since", "read_at")
+    list_display = ("stage", "count", "draining", "now", "circuit", "seen_at", "absent_since", "read_at")
+
+    @admin.display(description="workers now")
+    def now(self, row: StageWorkers) -> str:
+        """Name each worker and what it does; the numbers are what the tick read last."""
+        try:
+            workers = [worker for worker in hub_named(config().hub).workers() if worker.stage == row.stage]
+        except HubUnavailable:
+            return "the hub cannot be asked"
+        return ", ".join(words_of(worker) for worker in workers) or "–"
+
+    @admin.display
+    def circuit(self, row: StageWorkers) -> str:
+        try:
+            standing = read_stage(row.stage)
+        except CapacityUnavailable:
+            return "Redis cannot be asked"
+        match standing.circuit:
+            case Circuit.CLOSED:
+                return f"closed, {standing.failures} failures lately" if standing.failures else "closed"
+            case Circuit.OPEN:
+                return f"open for {standing.open_for_s:.0f} s, next test in {standing.next_test_s:.0f} s"
+            case Circuit.HALF_OPEN:
+                return f"open for {standing.open_for_s:.0f} s, {standing.tests} tests running"
+            case _:
+                assert_never(standing.circuit)
 
 
 @admin.register(TickLease)

@@ -1,6 +1,7 @@
 """What a hub is: where jobs go. Adapters import no models; the tick and the results speak to them in these terms."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -68,6 +69,27 @@ class Life(StrEnum):
 
 
 @dataclass(frozen=True)
+class LiveWorker:
+    """A process that renders one stage. Draining, it finishes `job` and takes no other."""
+
+    name: str
+    stage: str
+    job: str | None = None
+    is_draining: bool = False
+
+
+def words_of(worker: LiveWorker) -> str:
+    """Return its name and what it does."""
+    does = f"renders {worker.job}" if worker.job else "waits"
+    return f"{worker.name} {does}{', then stops' if worker.is_draining else ''}"
+
+
+def ready(workers: Iterable[LiveWorker]) -> Counter[str]:
+    """Return the number of workers by stage that take jobs."""
+    return Counter(worker.stage for worker in workers if not worker.is_draining)
+
+
+@dataclass(frozen=True)
 class Undelivered:
     """A result that a worker could not hand over. `payload` is what it would have said."""
 
@@ -101,8 +123,14 @@ class Hub(Protocol):
         Neither ids nor a book is no request at all: nothing clears everything.
         """
 
-    def workers(self) -> Mapping[str, int]:
-        """Return live workers by stage. Raises HubUnavailable when that cannot be read."""
+    def workers(self) -> Sequence[LiveWorker]:
+        """Return the live workers. Raises HubUnavailable when they cannot be read."""
+
+    def drain(self, names: Collection[str]) -> Collection[str]:
+        """Tell these workers to finish what they do and stop; return the names that live. Safe to repeat.
+
+        Raises HubUnavailable.
+        """
 
     def evidence(self, refs: Sequence[JobRef]) -> Mapping[JobRef, Life]:
         """Say how each job lives. Never raises; what cannot be read is unknown."""

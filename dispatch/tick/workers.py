@@ -1,12 +1,12 @@
 """Which stages have a live worker, read once per tick; tasks that nobody can work on are blocked."""
 
-from collections.abc import Mapping
+from collections import Counter
 
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Now
 
 from dispatch.config import config
-from dispatch.hubs.base import HubUnavailable
+from dispatch.hubs.base import HubUnavailable, ready
 from dispatch.models import StageWorkers
 from generation import gate, journal
 from generation.lifecycle import DISPATCHABLE
@@ -21,33 +21,40 @@ NO_WORKER = "no_worker:"
 def stages_with_workers(run: Run) -> set[StageName]:
     """Return the stages work may be selected for. A stage whose workers cannot be read waits; it blocks nothing."""
     try:
-        counts = run.hub.workers()
+        workers = run.hub.workers()
     except HubUnavailable as error:
         run.report.error("hub_unavailable", message=str(error))
         return set()
-    _note(run, counts)
+    counts = ready(workers)
+    _note(run, counts, Counter(worker.stage for worker in workers if worker.is_draining))
     for name in sorted(_missing_for_long()):
         _block(run, name)
     return {name for name in STAGES if counts.get(name)}
 
 
-def _note(run: Run, counts: Mapping[str, int]) -> None:
-    present = Q(stage__in=[name for name in STAGES if counts.get(name)])
-    number = Case(*(When(stage=name, then=Value(counts.get(name, 0))) for name in STAGES), default=Value(0))
+def _note(run: Run, counts: Counter[str], draining: Counter[str]) -> None:
+    """Note what was read. A worker that finishes its last job is present: nobody is to be called for it."""
+    present = Q(stage__in=[name for name in STAGES if counts[name] or draining[name]])
     with run.lease.transaction():
         StageWorkers.objects.bulk_create([StageWorkers(stage=name) for name in STAGES], ignore_conflicts=True)
         StageWorkers.objects.update(
-            count=number,
+            count=_by_stage(counts),
+            draining=_by_stage(draining),
             read_at=Now(),
             seen_at=Case(When(present, then=Now()), default=F("seen_at")),
             absent_since=Case(When(present, then=None), default=Coalesce("absent_since", Now())),
         )
 
 
+def _by_stage(counts: Counter[str]) -> Case:
+    return Case(*(When(stage=name, then=Value(counts[name])) for name in STAGES), default=Value(0))
+
+
 def _missing_for_long() -> set[StageName]:
     """Return the stages without a worker of which none was ever seen, or none was read for the whole grace."""
     gone = Q(seen_at__isnull=True) | Q(absent_since__lte=Now() - config().no_worker_grace)
-    return {StageName(name) for name in StageWorkers.objects.filter(gone, count=0).values_list("stage", flat=True)}
+    missing = StageWorkers.objects.filter(gone, count=0, draining=0)
+    return {StageName(name) for name in missing.values_list("stage", flat=True)}
 
 
 def _block(run: Run, stage: StageName) -> None:

@@ -1,5 +1,6 @@
 """One suite over every hub: what the tick and the results rely on."""
 
+import json
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -35,7 +36,8 @@ def rq(monkeypatch) -> Harness:
         rq_id = keys.rq_job_id(ref.dispatch_id, ref.job_id)
         connection.lrem(keys.queue(ref.stage), 0, rq_id)
         connection.sadd(keys.WORKERS, "w1")
-        connection.set(keys.beat("w1"), f'{{"stage": "{ref.stage}", "job": "{rq_id}"}}', ex=30)
+        told = {"stage": ref.stage, "job": rq_id, "draining": False}
+        connection.set(keys.beat("w1"), json.dumps(told), ex=30)
 
     def lose(ref: JobRef) -> None:
         connection.flushdb()

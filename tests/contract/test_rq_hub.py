@@ -47,7 +47,7 @@ def test_a_running_job_is_told_to_stop_and_confirmed_once_it_is_gone():
     connection = django_rq.get_connection("gpu-image")
     connection.delete(keys.queue("image"))
     connection.sadd(keys.WORKERS, "w1")
-    connection.set(keys.beat("w1"), f'{{"stage": "image", "job": "{rq_id}"}}', ex=30)
+    connection.set(keys.beat("w1"), f'{{"stage": "image", "job": "{rq_id}", "draining": false}}', ex=30)
     assert hub.clear([sent.ref.dispatch_id]).failed == {sent.ref.dispatch_id}
     connection.delete(keys.beat("w1"))
     assert hub.clear([sent.ref.dispatch_id]).cleared == {sent.ref.dispatch_id}

@@ -1,6 +1,7 @@
 """A hub in memory. It keeps to the same contract as the real ones (tests/contract)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from dispatch.hubs.base import (
     ClearReport,
@@ -9,10 +10,16 @@ from dispatch.hubs.base import (
     HubUnavailable,
     JobRef,
     Life,
+    LiveWorker,
     Receipt,
     Undelivered,
 )
 from generation.stages import StageName
+
+
+def staff(**counts: int) -> list[LiveWorker]:
+    """Return so many idle workers by stage, named image-1 and so on."""
+    return [LiveWorker(f"{stage}-{number}", stage) for stage, most in counts.items() for number in range(1, most + 1)]
 
 
 class FakeHub:
@@ -24,6 +31,7 @@ class FakeHub:
         self.running: set[JobRef] = set()
         self.finished: dict[JobRef, Mapping[str, object]] = {}
         self.submissions: list[JobRef] = []
+        self.draining: set[str] = set()
         self.worker_counts = dict.fromkeys(StageName.values, 1)
         self.answers: list[HubError] = []
         self.down = False
@@ -51,10 +59,16 @@ class FakeHub:
                 self.forget(ref)
         return ClearReport(len(scopes), frozenset(scopes), frozenset())
 
-    def workers(self) -> Mapping[str, int]:
+    def workers(self) -> Sequence[LiveWorker]:
         if self.down:
             raise HubUnavailable("the hub is away")
-        return dict(self.worker_counts)
+        living = staff(**self.worker_counts)
+        return [replace(worker, is_draining=worker.name in self.draining) for worker in living]
+
+    def drain(self, names: Collection[str]) -> Collection[str]:
+        alive = {worker.name for worker in self.workers()} & set(names)
+        self.draining |= alive
+        return alive
 
     def evidence(self, refs: Sequence[JobRef]) -> Mapping[JobRef, Life]:
         if self.down:

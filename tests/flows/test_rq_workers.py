@@ -10,6 +10,7 @@ from rq import Queue
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer, PickleSerializer
 
+from dispatch.hubs.base import ready
 from dispatch.hubs.rq import keys
 from dispatch.hubs.rq.hub import RqHub
 from dispatch.models import Dispatch, Job
@@ -20,8 +21,9 @@ from dispatch.worker import Worker
 from generation import store
 from generation.commands import cancel, regenerate
 from generation.lifecycle import State
-from generation.models import ArtifactFile, Asset, Target, Task
+from generation.models import ArtifactFile, Asset, StageConfig, Target, Task
 from generation.stages import StageName
+from tests.doubles.hub import staff
 from tests.factories.books import images_of, make_book
 from tests.processes import worker
 from tests.waiting import wait_until
@@ -30,7 +32,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def has_worker() -> bool:
-    return RqHub().workers()["image"] > 0
+    return ready(RqHub().workers())["image"] > 0
 
 
 def tick_until(condition) -> None:
@@ -156,7 +158,7 @@ def test_a_result_that_could_not_be_handed_over_waits_in_the_mailbox_and_counts_
     book = make_book(scenes=1)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
     hub = RqHub()
-    monkeypatch.setattr(RqHub, "workers", lambda self: {"image": 1})
+    monkeypatch.setattr(RqHub, "workers", lambda self: staff(image=1))
     run_tick()
     queue = django_rq.get_queue("gpu-image")
     rq_job = queue.jobs[0]
@@ -185,7 +187,7 @@ def test_a_result_that_could_not_be_handed_over_waits_in_the_mailbox_and_counts_
 def test_a_job_that_an_emptied_redis_lost_is_sent_again_free_of_charge(actor, empty_redis, monkeypatch):
     book = make_book(scenes=1)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
-    monkeypatch.setattr(RqHub, "workers", lambda self: {"image": 1})
+    monkeypatch.setattr(RqHub, "workers", lambda self: staff(image=1))
     run_tick()
     dispatch = Dispatch.objects.get()
     empty_redis.flushdb()
@@ -206,4 +208,24 @@ def test_a_worker_for_a_stage_that_nothing_renders_does_not_start(monkeypatch):
     idle = Worker([Queue("gpu-audio", connection=client, serializer=JSONSerializer)], connection=client)
     with pytest.raises(SystemExit, match="Nothing here renders audio"):
         idle.work(burst=True)
-    assert RqHub().workers()["audio"] == 0
+    assert RqHub().workers() == []
+
+
+def test_a_worker_that_is_drained_finishes_its_job_and_stops_and_another_goes_on(actor):
+    StageConfig.objects.create(stage="image", quota=6)
+    book = make_book(scenes=6)
+    regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
+    with worker() as process:
+        wait_until(has_worker)
+        tick_until(lambda: Asset.objects.filter(book=book, state="ready").exists())
+        (name,) = [worker.name for worker in RqHub().workers()]
+        assert RqHub().drain({name, "nobody"}) == {name}
+        wait_until(lambda: process.poll() is not None, timeout_s=60)
+        assert process.returncode == 0
+    run_tick()
+    assert RqHub().workers() == []
+    assert set(Task.objects.values_list("status", flat=True)) <= {"active", "completed"}
+    with worker():
+        tick_until(lambda: all_in(book, State.READY))
+    assert {asset.retries_left for asset in images_of(book)} == {10}
+    assert Dispatch.objects.count() == 6

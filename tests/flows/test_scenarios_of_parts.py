@@ -21,6 +21,7 @@ from dispatch.tick.boundaries import Boundary
 from dispatch.worker import Worker
 from generation.models import Asset, LayerConfig, Target
 from tests.capacity import leases
+from tests.doubles.hub import staff
 from tests.doubles.parts import deliver_part, long_book
 from tests.factories.books import make_book
 from tests.flows.asking import ask, image
@@ -46,7 +47,7 @@ def in_parallel(number, act) -> list:
 
 
 def test_43_the_time_a_layer_gives_its_jobs_reaches_the_worker(actor, monkeypatch):
-    monkeypatch.setattr(RqHub, "workers", lambda self: {"image": 1})
+    monkeypatch.setattr(RqHub, "workers", lambda self: staff(image=1))
     book = make_book(scenes=1)
     LayerConfig.objects.set(book, ["image"], job_timeout_min=7)
     ask(book, actor)
@@ -62,7 +63,7 @@ def test_43_the_time_a_layer_gives_its_jobs_reaches_the_worker(actor, monkeypatc
 
 def test_43_a_job_that_takes_longer_is_ended_by_its_worker_and_costs_a_retry(actor, monkeypatch):
     """The worker forks: what is patched here is patched in its horse."""
-    monkeypatch.setattr(RqHub, "workers", lambda self: {"image": 1})
+    monkeypatch.setattr(RqHub, "workers", lambda self: staff(image=1))
     monkeypatch.setattr("dispatch.worker.render_envelope", lambda envelope, tools: time.sleep(60))
     ask(make_book(scenes=1), actor)
     run_tick()

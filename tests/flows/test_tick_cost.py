@@ -10,6 +10,7 @@ from dispatch.models import Dispatch, Job, TickLease
 from dispatch.tick import run_tick, settle, stop
 from generation.commands import cancel_task, regenerate
 from generation.models import Asset, JournalEntry, Scene, Task
+from tests.doubles.hub import staff
 from tests.factories.books import make_book
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def always_staffed(monkeypatch):
-    monkeypatch.setattr(RqHub, "workers", lambda self: {"audio": 1, "image": 1, "video": 1})
+    monkeypatch.setattr(RqHub, "workers", lambda self: staff(audio=1, image=1, video=1))
 
 
 def cost_of_two_ticks(scenes, actor, empty_redis, round_trips) -> list[tuple[int, int]]:

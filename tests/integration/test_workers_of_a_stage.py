@@ -1,9 +1,15 @@
-import pytest
+import json
 
+import pytest
+from django.core.management import CommandError, call_command
+
+from dispatch.explain import explain
 from dispatch.models import Dispatch, StageWorkers
 from dispatch.tick import run_tick
 from generation.commands import regenerate
-from generation.models import Asset, Task
+from generation.commands.answers import Actor
+from generation.models import Asset, JournalEntry, Task
+from tests.doubles.pictures import deliver_all
 from tests.factories.books import make_book
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,3 +87,64 @@ def test_a_blocked_task_is_never_retried_by_itself(hub, task):
         run_tick(hub)
     assert status(task) == ("blocked", "no_worker:image")
     assert not Dispatch.objects.exists()
+
+
+def test_a_stage_whose_last_worker_finishes_gets_nothing_new_and_is_not_blocked(hub, task):
+    run_tick(hub)
+    deliver_all()
+    regenerate.apply(regenerate.Request(make_book(scenes=1).pk, ("image",)), Actor("operator"))
+    hub.drain({"image-1"})
+    StageWorkers.objects.filter(stage="image").update(absent_since=LONG_AGO)
+    run_tick(hub)
+    row = StageWorkers.objects.get(stage="image")
+    assert (row.count, row.draining, row.absent_since) == (0, 1, None)
+    assert not Dispatch.objects.filter(status="active").exists()
+    assert Task.objects.filter(status="blocked").count() == 0
+    reason = explain(Asset.objects.get(stage="image", state="pending"))[0]
+    assert (reason.reason, reason.numbers["draining"]) == ("no_worker", 1)
+
+
+def test_a_rolling_restart_blocks_no_task(hub, task):
+    hub.worker_counts["image"] = 2
+    for name in ("image-1", "image-2"):
+        hub.drain({name})
+        run_tick(hub)
+    hub.worker_counts["image"] = 0  # both have stopped
+    run_tick(hub)
+    hub.draining.clear()
+    hub.worker_counts["image"] = 2
+    run_tick(hub)
+    assert status(task) == ("active", "")
+    assert Dispatch.objects.filter(status="active").count() == 1
+
+
+def test_draining_a_worker_that_does_not_live_tells_none_to_stop(monkeypatch, hub):
+    monkeypatch.setattr("dispatch.management.commands.workers.hub_named", lambda _: hub)
+    with pytest.raises(CommandError, match="No worker is called nobody"):
+        call_command("workers", "--drain", "image-1", "nobody")
+    assert hub.draining == set()
+
+
+def test_the_command_lists_workers_and_drains_a_stage(monkeypatch, hub, capsys):
+    monkeypatch.setattr("dispatch.management.commands.workers.hub_named", lambda _: hub)
+    call_command("workers", "--drain-stage", "image", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["drained"] == ["image-1"]
+    assert {worker["name"]: worker["is_draining"] for worker in told["workers"]} == {
+        "audio-1": False,
+        "image-1": True,
+        "video-1": False,
+    }
+    assert JournalEntry.objects.get(event="worker_drained").reason == "image-1"
+    hub.down = True
+    with pytest.raises(CommandError, match="cannot be asked"):
+        call_command("workers")
+
+
+def test_the_admin_names_workers_and_circuits(admin_client, hub, monkeypatch):
+    monkeypatch.setattr("dispatch.admin.records.hub_named", lambda _: hub)
+    run_tick(hub)
+    hub.drain({"image-1"})
+    page = admin_client.get("/admin/dispatch/stageworkers/").content.decode()
+    assert "image-1 waits, then stops" in page
+    assert "closed" in page

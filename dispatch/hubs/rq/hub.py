@@ -1,6 +1,5 @@
 """The default hub: RQ queues on Redis, workers of ours on any number of machines."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
@@ -18,11 +17,11 @@ from dispatch.hubs.base import (
     HubUnavailable,
     JobRef,
     Life,
+    LiveWorker,
     Receipt,
     SubmissionUnknown,
     Undelivered,
 )
-from generation.stages import StageName
 
 from . import keys, queues
 from .registers import Registers, read_beats, read_registers
@@ -74,13 +73,22 @@ class RqHub:
             left = scopes
         return ClearReport(len(scopes), frozenset(scopes - left), frozenset(left))
 
-    def workers(self) -> Mapping[str, int]:
+    def workers(self) -> Sequence[LiveWorker]:
         forbid_open_transaction("The hub")
         try:
-            counted = Counter(beat.stage for beat in read_beats(queues.connection()))
+            return read_beats(queues.connection())
         except redis.RedisError as error:
             raise HubUnavailable(str(error)) from error
-        return {stage: counted[stage] for stage in StageName.values}
+
+    def drain(self, names: Collection[str]) -> Collection[str]:
+        """A worker reads that with its next beat, within 15 s; a supervisor's SIGTERM says the same at once."""
+        alive = {worker.name for worker in self.workers()} & set(names)
+        try:
+            if alive:
+                queues.connection().sadd(keys.DRAINING, *alive)
+        except redis.RedisError as error:
+            raise HubUnavailable(str(error)) from error
+        return alive
 
     def evidence(self, refs: Sequence[JobRef]) -> Mapping[JobRef, Life]:
         forbid_open_transaction("The hub")

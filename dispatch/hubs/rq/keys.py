@@ -5,6 +5,8 @@ from generation.stages import StageName
 RQ = "rq"
 # Set of the names of workers that ever beat; a member without a beat is dead.
 WORKERS = "{animastor}:rq:workers"
+# Set of the names of workers that were told to finish what they do and stop.
+DRAINING = "{animastor}:rq:draining"
 
 
 # Where parts are joined: a queue of its own, named in place of a stage.
@@ -32,7 +34,7 @@ def rq_id_of(entry: bytes) -> str:
 
 
 def beat(worker: str) -> str:
-    """String with a TTL: JSON {"stage", "job"} of a live worker; `job` is the RQ id of what it runs, else null."""
+    """String with a TTL: JSON {"stage", "job", "draining"} of a live worker; `job` is the RQ id it runs, else null."""
     return f"{{animastor}}:rq:beat:{worker}"
 
 

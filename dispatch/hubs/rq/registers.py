@@ -7,17 +7,10 @@ from typing import cast
 
 from redis import Redis
 
-from dispatch.hubs.base import Life
+from dispatch.hubs.base import Life, LiveWorker
 from generation.stages import StageName
 
 from . import keys
-
-
-@dataclass(frozen=True)
-class Beat:
-    worker: str
-    stage: str
-    rq_id: str | None
 
 
 @dataclass
@@ -28,7 +21,7 @@ class Registers:
     running: dict[str, str] = field(default_factory=dict)
     finished: dict[str, str] = field(default_factory=dict)
     abandoned: dict[str, str] = field(default_factory=dict)
-    beats: list[Beat] = field(default_factory=list)
+    beats: list[LiveWorker] = field(default_factory=list)
 
     def life(self, rq_id: str) -> Life:
         if rq_id in self.running:
@@ -44,7 +37,7 @@ class Registers:
             yield from register.items()
 
 
-def read_beats(connection: Redis) -> list[Beat]:
+def read_beats(connection: Redis) -> list[LiveWorker]:
     """Return the live workers; forget those whose beat ended. A beat lives by its key's TTL, not by any clock."""
     names = sorted(cast(bytes, name).decode() for name in connection.smembers(keys.WORKERS))
     if not names:
@@ -53,11 +46,12 @@ def read_beats(connection: Redis) -> list[Beat]:
     dead = [name for name, value in zip(names, values, strict=True) if value is None]
     if dead:
         connection.srem(keys.WORKERS, *dead)
+        connection.srem(keys.DRAINING, *dead)
     beats = []
     for name, value in zip(names, values, strict=True):
         if value is not None:
             told = json.loads(value)
-            beats.append(Beat(name, told["stage"], told["job"]))
+            beats.append(LiveWorker(name, told["stage"], told["job"], told["draining"]))
     return beats
 
 
@@ -80,6 +74,6 @@ def read_registers(connection: Redis, stages: Sequence[str] = tuple(StageName.va
             (registers.running if expires_s > now_s else registers.abandoned)[keys.rq_id_of(raw)] = stage
         registers.finished.update((raw.decode(), stage) for raw in next(answers))
     for beat in registers.beats:
-        if beat.rq_id:
-            registers.running[beat.rq_id] = beat.stage
+        if beat.job:
+            registers.running[beat.job] = beat.stage
     return registers

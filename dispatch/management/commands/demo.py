@@ -16,7 +16,7 @@ from animastor_site.embedded.layout import layout_for
 from dispatch.config import config
 from dispatch.demo import progress, setting_up
 from dispatch.demo.processes import Processes, log_tail
-from dispatch.hubs.base import HubUnavailable
+from dispatch.hubs.base import HubUnavailable, ready
 from dispatch.hubs.registry import hub_named
 from dispatch.tick import run_tick
 from generation import store
@@ -100,10 +100,10 @@ class Command(BaseCommand):
         while time.monotonic() < deadline:
             self._refuse_dead(processes)
             try:
-                counts = hub.workers()
+                counts = ready(hub.workers())
             except HubUnavailable:
-                counts = {}
-            if all(counts.get(stage, 0) >= number for stage, number in WORKERS.items()):
+                counts = ready([])
+            if all(counts[stage] >= number for stage, number in WORKERS.items()):
                 return
             time.sleep(POLL_S)
         raise CommandError(f"The workers did not register within {START_TIMEOUT_S:.0f} s.")
