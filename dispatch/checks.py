@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from generation.stages import STAGES
 
-from .config import config
+from .config import RETRIES_BY_TYPE, config
 from .rendering.video.profiles import PROFILES
 
 HUB_FLOOR_S = 600  # a GPU hub never uses a shorter job timeout
@@ -42,6 +42,13 @@ def _rules() -> Iterable[tuple[bool, str, str]]:
         f"There is no video profile {numbers.video_profile!r}. Profiles are {', '.join(PROFILES)}.",
         "dispatch.E006",
     )
+    unknown = sorted(set(numbers.retries_by_type) - set(RETRIES_BY_TYPE))
+    yield not unknown, f"retries_by_type: there is no failure type {', '.join(unknown)}.", "dispatch.E007"
+    counts = [*numbers.retry_limits.values(), numbers.retries_of_all, numbers.retries_of_worker]
+    yield min(counts) >= 0, "A retry budget is below 0.", "dispatch.E008"
+    windows = (numbers.circuit_window, numbers.circuit_open, numbers.retries_by_type_window, numbers.retry_rate_window)
+    opens = min(numbers.circuit_failures, numbers.circuit_tests) >= 1 and min(windows) > timedelta(0)
+    yield opens, "A circuit needs a failure, a test and windows of more than 0 s.", "dispatch.E009"
     for stage in STAGES.values():
         yield (
             stage.stall_s <= stage.job_timeout_s,

@@ -29,7 +29,7 @@ class Config:
     circuit_window: timedelta = timedelta(seconds=120)
     circuit_open: timedelta = timedelta(seconds=60)
     circuit_tests: int = 2
-    retries_by_type: Mapping[str, int] = field(default_factory=lambda: dict(RETRIES_BY_TYPE))
+    retries_by_type: Mapping[str, int] = field(default_factory=dict)  # what differs from RETRIES_BY_TYPE
     retries_by_type_window: timedelta = timedelta(minutes=5)
     retries_of_all: int = 100  # of all stages
     retries_of_worker: int = 20  # of what one worker failed
@@ -52,6 +52,11 @@ class Config:
     keep_parts: timedelta = timedelta(days=30)  # of work that was never finished
     prune_interval: timedelta = timedelta(minutes=1)
     prune_batch: int = 2000  # rows of each kind at a time
+
+    @property
+    def retry_limits(self) -> dict[str, int]:
+        """Retries by failure type, every type included: one without a number would never be retried."""
+        return RETRIES_BY_TYPE | dict(self.retries_by_type)
 
 
 @lru_cache(maxsize=1)

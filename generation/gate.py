@@ -90,6 +90,15 @@ def _deferred() -> Condition:
     return Q(deferred_until__gt=Now())
 
 
+def shut(stage: str) -> Condition:
+    """True of a *book* none of whose assets of the stage may start: what is shut as a whole is not looked through."""
+    layer = LayerConfig.objects.filter(book=OuterRef("pk"), stage=stage)
+    is_shut = Q(cancelled_at__isnull=False) | Q(enabled=False) | Q(paused_at__isnull=False)
+    everything = Exists(SystemConfig.objects.filter(paused_at__isnull=False))
+    whole_stage = Exists(StageConfig.objects.filter(stage=stage, paused_at__isnull=False))
+    return everything | whole_stage | Exists(layer.filter(is_shut))
+
+
 def coming(stage: str, exists: type[Exists] = Exists) -> Exists:
     """True of an asset whose scene has an open target of `stage`."""
     return exists(Target.objects.filter(asset__scene=OuterRef("scene"), asset__stage=stage, status=Target.Status.OPEN))

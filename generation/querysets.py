@@ -34,10 +34,6 @@ class LayerConfigQuerySet(models.QuerySet["LayerConfig"]):
             self.filter(book=book, stage__in=names).update(**values)
 
 
-# The column's end.
-PRIORITY_MOST = 32_000
-
-
 class AssetQuerySet(models.QuerySet["Asset"]):
     def in_state(self, *states: State) -> Self:
         return self.filter(state__in=states)
@@ -51,8 +47,6 @@ class AssetQuerySet(models.QuerySet["Asset"]):
         sources = [source] if isinstance(source, State) else list(source)
         for state in sources:
             lifecycle.route(state, target, proven=proven)
-        if target == State.PENDING:
-            values.setdefault("pending_since", Now())
         if target != State.GENERATING:
             values.update(making_content_version=0, making_audio_config_version=0)
             values.update(progress_percent=0, parts_done=0, parts_total=0)

@@ -47,8 +47,10 @@ class End:
 
 @dataclass(frozen=True)
 class Synced:
+    """`dropped` are the dispatch ids that held a lease and do no more."""
+
     added: int
-    dropped: int
+    dropped: tuple[str, ...]
     standing: Standing
 
 
@@ -63,7 +65,7 @@ def sync_leases(
     for claim in claims:
         arguments += [claim.asset_pk, claim.dispatch_id]
     added, dropped, standing = call("sync_leases", keys.of_stage(stage.name), arguments, now_s)
-    return Synced(int(added), int(dropped), standing_from(standing))
+    return Synced(int(added), tuple(dropped), standing_from(standing))
 
 
 def release_lease(stage: str, claim: Claim, end: End, now_s: float | None = None) -> tuple[bool, str]:

@@ -14,7 +14,7 @@ def limits_argument() -> str:
             "window_s": numbers.circuit_window.total_seconds(),
             "open_s": numbers.circuit_open.total_seconds(),
             "tests": numbers.circuit_tests,
-            "types": dict(numbers.retries_by_type),
+            "types": numbers.retry_limits,
             "type_window_s": numbers.retries_by_type_window.total_seconds(),
             "all": numbers.retries_of_all,
             "worker": numbers.retries_of_worker,

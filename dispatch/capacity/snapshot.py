@@ -3,10 +3,15 @@
 from . import keys
 from .admission import Verdict
 from .limits import limits_argument
-from .scripts import CapacityUnavailable, call
+from .scripts import CapacityUnavailable, call, server_time_s
 from .standing import Circuit, Standing, standing_from
 
-__all__ = ["CapacityUnavailable", "Circuit", "Standing", "Verdict", "read_stage"]
+__all__ = ["CapacityUnavailable", "Circuit", "Standing", "Verdict", "ping", "read_stage"]
+
+
+def ping() -> None:
+    """Raise CapacityUnavailable when Redis does not answer."""
+    server_time_s()
 
 
 def read_stage(stage: str, now_s: float | None = None) -> Standing:

@@ -18,6 +18,7 @@ class Circuit(StrEnum):
 @dataclass(frozen=True)
 class Standing:
     circuit: Circuit = Circuit.CLOSED
+    leases: int = 0
     failures: int = 0  # counted towards opening it
     tests: int = 0  # running now
     open_for_s: float = 0
@@ -30,7 +31,7 @@ class Standing:
     @property
     def spent_types(self) -> set[str]:
         """Failure types no retry of which is admitted now."""
-        limits = config().retries_by_type
+        limits = config().retry_limits
         is_over = self.all_retries >= config().retries_of_all
         return {kind for kind, most in limits.items() if is_over or self.retries.get(kind, 0) >= most}
 
@@ -45,6 +46,7 @@ def standing_from(text: str) -> Standing:
     told: dict[str, Any] = json.loads(text)
     return Standing(
         circuit=Circuit(told["state"]),
+        leases=told["leases"],
         failures=told["failures"],
         tests=told["tests"],
         open_for_s=told.get("open_for_s", 0),

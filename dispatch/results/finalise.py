@@ -77,7 +77,8 @@ def _publish_or_redo(dispatch: Dispatch, outcome: Published) -> None:
     asset = _asset(dispatch)
     if _is_older(dispatch, asset.scene):
         _close(dispatch, Dispatch.Status.CANCELLED, "made_from_older_version", jobs_to=Job.Status.DONE)
-        _move(dispatch, State.DIRTY, reason="made_from_older_version")
+        # What failed before was another text; its render proved that it can be made.
+        _move(dispatch, State.DIRTY, reason="made_from_older_version", retry_type="", retry_worker="")
         return
     _close(dispatch, Dispatch.Status.SUCCEEDED, "", jobs_to=Job.Status.DONE)
     artifact = _create_artifact(asset, dispatch, outcome)
@@ -143,10 +144,12 @@ def _fail(dispatch: Dispatch, failure: Failure, job_id: str | None) -> None:
 
 
 def _worker_of(dispatch: Dispatch, job_id: str | None) -> str:
-    """Return the worker of the job that failed, or of any job of the dispatch; empty when none began."""
-    begun = dispatch.jobs.exclude(worker="").values_list("job_id", "worker")
-    workers = dict(begun)
-    return workers.get(job_id or "") or next(iter(workers.values()), "")
+    """Return the worker of the job that failed, or the only one that had not finished; empty when that is not known."""
+    begun = dispatch.jobs.exclude(status=Job.Status.DONE)
+    if job_id is not None:
+        begun = begun.filter(job_id=job_id)
+    workers = set(begun.exclude(worker="").order_by().values_list("worker", flat=True))
+    return workers.pop() if len(workers) == 1 else ""
 
 
 def _roll_back_refused(dispatch: Dispatch, refused: Refused) -> None:

@@ -1,8 +1,8 @@
 """After a dispatch ended: its lease is freed, and the stage's circuit and budgets hear how it ended."""
 
 import logging
+from collections.abc import Iterable
 
-from django.db import transaction
 from django.db.models import Q
 
 from dispatch.capacity.leases import Claim, End, Told, release_lease
@@ -14,6 +14,8 @@ from generation import journal
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 500
+# Whose lease is gone already.
+NO_ASSET = 0
 COUNTED = {FailureType.TRANSIENT, FailureType.INFRASTRUCTURE}
 # Hand-overs that say something about the hub, though nothing was spent.
 UNSENT = {"send_failed", "hub_unavailable"}
@@ -29,12 +31,22 @@ def release(ended: Q) -> None:
     for dispatch in Dispatch.objects.filter(ended, release_due=True).order_by("ended_at")[:MOST_AT_ONCE]:
         claim = Claim(dispatch.asset_pk, dispatch.dispatch_id)
         _, change = release_lease(dispatch.stage, claim, _end_of(dispatch))
-        with transaction.atomic():
-            first = Dispatch.objects.filter(pk=dispatch.pk, release_due=True).update(release_due=False)
-            if first and change in NEWS:
-                journal.record(NEWS[change], None, reason=dispatch.stage, dispatch_id=dispatch.dispatch_id)
+        if change in NEWS:
+            journal.record(NEWS[change], None, reason=dispatch.stage, dispatch_id=dispatch.dispatch_id)
+        Dispatch.objects.filter(pk=dispatch.pk).update(release_due=False)
         if change:
             logger.warning("the circuit of %s %s after dispatch %s", dispatch.stage, change, dispatch.dispatch_id)
+
+
+def give_back(stage: str, dispatch_ids: Iterable[str]) -> None:
+    """Give back what those spent that never became a dispatch: their tick died between admission and prepare.
+
+    Raises CapacityUnavailable.
+    """
+    dropped = set(dispatch_ids)
+    known = set(Dispatch.objects.filter(dispatch_id__in=dropped).values_list("dispatch_id", flat=True))
+    for dispatch_id in sorted(dropped - known):
+        release_lease(stage, Claim(NO_ASSET, dispatch_id), End())
 
 
 def release_now(dispatch_id: str) -> None:

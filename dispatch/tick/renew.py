@@ -16,7 +16,7 @@ from dispatch.models import Dispatch, Job
 from dispatch.results import mailbox
 from dispatch.results.accept import note_running
 from dispatch.results.outcomes import Failed
-from dispatch.results.release import release
+from dispatch.results.release import give_back, release
 from generation import selectors
 from generation.stages import STAGES
 
@@ -40,7 +40,8 @@ def renew(run: Run) -> None:
 def _sync(run: Run) -> None:
     # One that ended and was not told yet keeps its lease: dropped, the test permit on it would be lost untold.
     holding = Dispatch.objects.filter(Q(status=Dispatch.Status.ACTIVE) | Q(release_due=True))
-    active = holding.values_list("stage", "asset_pk", "dispatch_id")
+    # Of two of one asset the newer counts: it comes last.
+    active = holding.order_by("pk").values_list("stage", "asset_pk", "dispatch_id")
     claims: dict[str, list[Claim]] = {}
     for name, asset_pk, dispatch_id in active:
         claims.setdefault(name, []).append(Claim(asset_pk, dispatch_id))
@@ -49,7 +50,10 @@ def _sync(run: Run) -> None:
         fence = run.lease.fence()
         for stage in STAGES.values():
             held = claims.get(stage.name, [])
-            run.standings[stage.name] = sync_leases(stage, fence, held, resets=resets[stage.name]).standing
+            synced = sync_leases(stage, fence, held, resets=resets[stage.name])
+            run.standings[stage.name] = synced.standing
+            if synced.dropped:
+                give_back(stage.name, synced.dropped)
         release(Q())
     except CapacityUnavailable as error:
         run.capacity_ok = False
@@ -100,6 +104,9 @@ def _expire(run: Run) -> None:
     over = Q(running_at__lt=now - allowed - config().deadline_grace)
     if not run.hub.has_evidence:
         over |= Q(running_at__isnull=True, sent_at__lt=now - allowed - config().deadline_without_evidence)
+    # Nobody knows whether it arrived, and nothing was ever seen of it.
+    sent_into_the_dark = Q(status=Job.Status.RESERVED, sends__gt=0, running_at__isnull=True)
+    over |= sent_into_the_dark & Q(dispatch__created_at__lt=now - allowed - config().deadline_without_evidence)
     late = at_hub.filter(over)
     # A part that waits for a worker makes no progress and is not stalled; the greatest ignores what is not there.
     running = at_hub.filter(running_at__isnull=False)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Iterable
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Exists, IntegerField, OuterRef, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from dispatch.capacity.standing import Circuit, Standing
@@ -92,7 +92,7 @@ def _queues(stage: StageName, may_start: AssetQuerySet, of_each: int | None) -> 
     served = LayerConfig.objects.filter(book=OuterRef("pk"), stage=stage).order_by().values("last_dispatched_at")
     first = may_start.filter(book=OuterRef("pk")).order_by("queue_rank", "position").values("pk")[:of_each]
     tasks = Task.objects.filter(book=OuterRef("pk"), stage=stage, status=Task.Status.ACTIVE)
-    books = Book.objects.filter(Exists(tasks)).annotate(
+    books = Book.objects.filter(Exists(tasks), ~Q(gate.shut(stage))).annotate(
         live=Coalesce(Subquery(counted, output_field=IntegerField()), 0),
         served_at=Subquery(served),
         first=ArraySubquery(first),

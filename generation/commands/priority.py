@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Min
-from django.db.models.functions import Greatest, Least
+from django.db.models.functions import Greatest
 
 from generation import journal
 from generation.bulk import among
 from generation.lifecycle import State
 from generation.models import Asset, Book, Command
-from generation.querysets import PRIORITY_MOST
 
 from .answers import Actor, Asked, answer_once, book_named
 from .permissions import OPERATE
@@ -46,7 +45,7 @@ def apply(request: Request, actor: Actor, key: str | None = None) -> dict[str, A
         front = others.aggregate(front=Min("queue_rank"))["front"]
         if front is not None:
             began = F("queue_rank") + F("priority")
-            moved.update(priority=Least(Greatest(began - front + 1, 0), PRIORITY_MOST))
+            moved.update(priority=Greatest(began - front + 1, 0))
         return planned.answer()
 
     return answer_once(Asked(Command.Kind.PRIORITY, request.book_pk, request.params(), (OPERATE,)), actor, key, act)

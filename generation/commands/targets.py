@@ -63,6 +63,7 @@ def _open_targets(command: Command, book: Book, tasks: dict[StageName, int], ass
         sources_of(State.PENDING),
         State.PENDING,
         priority=0,
+        pending_since=Now(),
         stand_in="",
         failure_reason="",
         failure_message="",

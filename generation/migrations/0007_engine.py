@@ -17,6 +17,16 @@ class Migration(migrations.Migration):
             model_name='asset',
             name='asset_select',
         ),
+        migrations.AlterField(
+            model_name='asset',
+            name='priority',
+            field=models.PositiveIntegerField(default=0, help_text='higher is served first'),
+        ),
+        migrations.AlterField(
+            model_name='asset',
+            name='pending_since',
+            field=models.DateTimeField(help_text='when a command queued it', null=True),
+        ),
         migrations.AddField(
             model_name='asset',
             name='queue_rank',

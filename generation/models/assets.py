@@ -27,8 +27,9 @@ class Asset(models.Model):
     state = models.CharField(max_length=12, choices=State.choices, default=State.NEW)
     # Raised by every command that changes what should exist; fences everything older.
     intent = models.PositiveIntegerField(default=0)
-    priority = models.PositiveSmallIntegerField(default=0, help_text="higher is served first")
-    pending_since = models.DateTimeField(null=True)
+    priority = models.PositiveIntegerField(default=0, help_text="higher is served first")
+    # A retry, and what is queued again of the same command, keeps its place.
+    pending_since = models.DateTimeField(null=True, help_text="when a command queued it")
     # A number that stands still: the queue is read along an index, however long it is.
     queue_rank = models.GeneratedField(
         expression=TenMinutes("pending_since") - Cast("priority", models.IntegerField()),

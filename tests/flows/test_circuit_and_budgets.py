@@ -4,13 +4,14 @@ import pytest
 
 from dispatch.capacity import keys
 from dispatch.capacity.admission import Verdict, Wish, admit_leases
-from dispatch.capacity.leases import Claim, Fence, Told
-from dispatch.capacity.scripts import CapacityUnavailable, client
+from dispatch.capacity.leases import Claim, Fence, Told, sync_leases
+from dispatch.capacity.scripts import CapacityUnavailable, client, server_time_s
 from dispatch.capacity.snapshot import Circuit, read_stage
 from dispatch.explain import explain
 from dispatch.failures import Failure
-from dispatch.hubs.base import HubUnavailable
+from dispatch.hubs.base import HubUnavailable, SubmissionUnknown
 from dispatch.models import Dispatch, Job
+from dispatch.results import finalise
 from dispatch.results import release as releasing
 from dispatch.results.accept import accept_error, claim
 from dispatch.tick import run_tick
@@ -308,3 +309,74 @@ def test_54_a_thousand_refusals_without_capacity_add_no_key_and_no_row(actor, hu
         report = run_tick(hub)
     assert everything() == before
     assert (report.dispatched, report.errors, report.total_active) == (0, [], 3)
+
+
+def test_a_retry_whose_tick_died_before_it_became_a_dispatch_gives_its_unit_back(actor, hub):
+    ask(make_book(scenes=1), actor)
+    Asset.objects.update(retry_type="transient", retries_left=9)
+    run_tick(hub)
+    fence = Fence(10_000, server_time_s() + 60)
+    admit_leases(STAGES[StageName.IMAGE], fence, 9, 0, [Wish(Claim(12345, "neverborn"), "transient")])
+    client().set(keys.FENCE, 0)
+    assert read_stage("image").retries == {"transient": 2}
+    run_tick(hub)
+    assert read_stage("image").retries == {"transient": 1}
+    assert set(leases("image")) == {active().get().asset_pk}
+
+
+def test_a_retry_that_ran_keeps_its_unit_spent_though_its_lease_came_back_for_a_moment(actor, hub):
+    ask(make_book(scenes=1), actor)
+    Asset.objects.update(retry_type="transient", retries_left=9)
+    run_tick(hub)
+    dispatch = active().get()
+    claim_of = [Claim(dispatch.asset_pk, dispatch.dispatch_id)]
+    fail(dispatch)
+    sync_leases(STAGES[StageName.IMAGE], Fence(10_000, server_time_s() + 60), claim_of)
+    client().set(keys.FENCE, 0)
+    run_tick(hub)
+    assert (leases("image"), read_stage("image").retries) == ({}, {"transient": 1})
+
+
+def test_of_two_claims_of_one_asset_the_live_dispatch_keeps_the_lease(actor, hub):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    first = active().get()
+    fail(first)
+    Asset.objects.update(deferred_until=None)
+    run_tick(hub)
+    second = active().get()
+    Dispatch.objects.filter(pk=first.pk).update(release_due=True)
+    run_tick(hub)
+    assert leases("image") == {second.asset_pk: second.dispatch_id}
+
+
+def test_a_test_that_nobody_ever_heard_of_ends_after_its_time_and_frees_its_permit(open_circuit, hub, clock):
+    clock.forward(61)
+    hub.answers = [SubmissionUnknown("no answer")] * 1000
+    for _ in range(100):
+        run_tick(hub)
+        clock.forward(60)
+    assert Dispatch.objects.filter(reason="worker_timeout").exists()
+    assert read_stage("image").tests <= 2
+    assert JournalEntry.objects.filter(event="circuit_opened").count() == 1
+
+
+def test_only_the_worker_that_failed_it_is_charged_with_a_retry(actor, hub):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    dispatch = active().get()
+    claim(dispatch.dispatch_id, dispatch.jobs.get().job_id, "w1")
+    Job.objects.create(
+        dispatch=dispatch,
+        asset_pk=dispatch.asset_pk,
+        unit="other",
+        order=2,
+        job_id="other",
+        envelope={},
+        digest="",
+        timeout_s=600,
+        worker="w2",
+    )
+    accept_error(dispatch.dispatch_id, "other", "", Failure("render_failed"))
+    assert Asset.objects.get(stage="image").retry_worker == "w2"
+    assert finalise._worker_of(dispatch, None) == ""

@@ -7,13 +7,17 @@ import pytest
 
 from dispatch.capacity.snapshot import Circuit
 from dispatch.failures import Failure
+from dispatch.hubs.base import JobRef
+from dispatch.models import Dispatch
+from dispatch.tick import run_tick
 from generation.commands import regenerate
 from generation.commands.scopes import Scope
 from generation.models import Asset, JournalEntry, StageConfig
 from tests.doubles.clock import stopped_clock
-from tests.factories.books import make_book
+from tests.doubles.pictures import store_picture
+from tests.factories.books import images_of, make_book
 from tests.flows.asking import ask
-from tests.flows.simulation import Simulation
+from tests.flows.simulation import TICK_S, Simulation
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
@@ -67,3 +71,38 @@ def test_twenty_books_share_a_quota_of_two_and_each_is_served_in_every_round(act
         for number in range(3):
             in_this_round = Counter(simulation.served[20 * number : 20 * (number + 1)])
             assert in_this_round == Counter({book.pk: 1 for book in books}), number
+
+
+def test_a_hub_that_is_away_for_ten_minutes_under_load_costs_those_minutes_and_nothing_else(actor, hub, capsys):
+    with stopped_clock() as clock:
+        StageConfig.objects.create(stage="image", quota=QUOTA)
+        book = make_book(scenes=80)
+        ask(book, actor)
+        simulation = Simulation(hub, clock, JOB_S)
+        simulation.run_until(lambda: Asset.objects.filter(state="ready").count() >= 24)
+        run_tick(hub)
+        hub.down = True
+        # What its workers finish meanwhile waits in its mailbox.
+        for dispatch in Dispatch.objects.filter(status="active"):
+            ref = JobRef(dispatch.dispatch_id, dispatch.jobs.get().job_id, dispatch.stage)
+            files = {role: file.as_json() for role, file in store_picture(dispatch).items()}
+            hub.forget(ref)
+            hub.finished[ref] = {"build_id": str(dispatch.build_id), "files": files}
+            simulation.ends_at[dispatch.dispatch_id] = float("inf")
+        for _ in range(600 // TICK_S):
+            run_tick(hub)
+            clock.forward(TICK_S)
+        assert Asset.objects.filter(state="ready").count() == 24
+        assert Dispatch.objects.filter(status="active").count() == QUOTA
+        hub.down = False
+        began = clock.passed_s
+        run_tick(hub)
+        assert Asset.objects.filter(state="ready").count() == 24 + QUOTA
+        simulation.run_until(lambda: Asset.objects.filter(stage="image", state="ready").count() == 80)
+        with capsys.disabled():
+            rest_s = (80 - 24 - QUOTA) * JOB_S / QUOTA
+            print(f"\nhub away for 600 s: the rest took {clock.passed_s - began:.0f} s, clean {rest_s:.0f} s")  # noqa: T201
+        assert clock.passed_s - began <= rest_s * 1.1
+        assert {asset.retries_left for asset in images_of(book)} == {10}
+        assert Dispatch.objects.count() == 80
+        assert simulation.circuits == {Circuit.CLOSED}

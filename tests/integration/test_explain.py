@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
+from dispatch.capacity.scripts import CapacityUnavailable, client
 from dispatch.explain import DETAILS, explain
 from dispatch.models import StageWorkers
 from dispatch.tick import run_tick
@@ -98,7 +99,7 @@ def test_a_stop_a_switched_layer_and_a_blocked_task_say_by_whom_and_what_to_do(b
     ask(book, actor)
     Task.objects.update(status="blocked", reason="no_worker:image")
     blocked = explain(asset(book))[0]
-    assert (blocked.reason, blocked.words) == ("blocked", "Its task is blocked: no worker, image.")
+    assert (blocked.reason, blocked.words) == ("blocked", "Its task is blocked: no worker: image.")
     cancel.apply(cancel.Request(book.pk), actor)
     stopped = explain(asset(book))[0]
     assert (stopped.reason, stopped.numbers["by"]) == ("cancelled", actor.name)
@@ -141,3 +142,39 @@ def test_what_cannot_be_explained_is_refused(book, admin_client):
     client = APIClient()
     client.force_login(account("nobody"))
     assert client.get(f"/api/v1/scenes/{asset(book).scene_id}/explain/").status_code == 403
+
+
+def test_a_queued_asset_whose_earlier_work_is_not_ended_and_a_changed_one_say_so(book, actor, hub):
+    ask(book, actor)
+    run_tick(hub)
+    ask(book, actor, rebuild_all=True)
+    assert reasons(book) == ["ending"]
+    Asset.objects.filter(pk=asset(book).pk).update(state="dirty")
+    assert reasons(book) == ["requeued"]
+
+
+def test_a_lease_that_is_still_held_counts_as_in_use(book, actor):
+    limits.apply_quota(limits.QuotaRequest("image", 1), actor)
+    ask(book, actor)
+    client().zadd("{animastor}:image:active", {"999": 1e12})
+    assert reasons(book)[0] == "quota"
+
+
+def test_where_only_retries_wait_the_first_of_them_is_the_next_test(book, actor):
+    ask(book, actor)
+    Asset.objects.filter(stage="image").update(retry_type="transient")
+    client().hset("{animastor}:image:circuit", mapping={"opened": 1, "since": 1, "number": 1, "resets": 0})
+    assert reasons(book) == ["next"]
+    Asset.objects.filter(pk=asset(book, position=2).pk).update(retry_type="")
+    assert reasons(book)[0] == "half_open_limit"
+    assert reasons(book, position=2) == ["next"]
+
+
+def test_while_redis_is_away_that_is_the_reason(book, actor, monkeypatch):
+    ask(book, actor)
+
+    def away(*_):
+        raise CapacityUnavailable("no route")
+
+    monkeypatch.setattr("dispatch.explain.admission.read_stage", away)
+    assert reasons(book)[0] == "capacity_unavailable"

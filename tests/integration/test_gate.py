@@ -4,7 +4,7 @@ from django.db.models.functions import Now
 from generation import gate
 from generation.commands import cancel, layers, regenerate
 from generation.lifecycle import State
-from generation.models import Artifact, Asset, LayerConfig, StageConfig, Target, Task
+from generation.models import Artifact, Asset, Book, LayerConfig, StageConfig, SystemConfig, Target, Task
 from tests.factories.books import images_of, make_book
 
 pytestmark = pytest.mark.django_db
@@ -120,3 +120,21 @@ def test_a_deleted_asset_may_do_nothing():
 @pytest.mark.parametrize("check", gate.MAY_START, ids=lambda check: check.reason)
 def test_every_check_is_an_expression_that_the_database_can_judge(check, asset):
     assert Asset.objects.filter(check.holds_back()).count() >= 0
+
+
+@pytest.mark.parametrize(
+    "shut",
+    [
+        lambda book: LayerConfig.objects.create(book=book, stage="image", cancelled_at=Now()),
+        lambda book: LayerConfig.objects.create(book=book, stage="image", enabled=False),
+        lambda book: LayerConfig.objects.create(book=book, stage="image", paused_at=Now()),
+        lambda book: StageConfig.objects.create(stage="image", quota=4, paused_at=Now()),
+        lambda book: SystemConfig.objects.create(paused_at=Now()),
+    ],
+    ids=["stopped", "layer off", "book paused", "stage paused", "everything paused"],
+)
+def test_a_book_that_is_shut_is_one_whose_every_asset_is_held_back(asset, shut):
+    assert not Book.objects.filter(gate.shut("image")).exists()
+    shut(asset.book)
+    assert Book.objects.filter(gate.shut("image")).get() == asset.book
+    assert not Asset.objects.filter(gate.may_start(), pk=asset.pk).exists()

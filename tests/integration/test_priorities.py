@@ -1,13 +1,16 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.db.models.functions import Now
 
+from dispatch.failures import Failure
 from dispatch.models import Dispatch
+from dispatch.results.accept import accept_error
 from dispatch.tick import run_tick
 from generation.commands import priority
 from generation.commands.regenerate import Scope
-from generation.models import Asset, StageConfig
+from generation.models import Asset, Scene, StageConfig
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import make_book
 from tests.flows.asking import ask
@@ -69,3 +72,37 @@ def test_a_new_command_starts_without_the_old_priority(book, actor, hub):
     to_front(book, actor, 4)
     ask(book, actor, rebuild_all=True)
     assert order(hub) == [1, 2, 3, 4, 5]
+
+
+def fail_once(actor, hub, position):
+    """Let the asset be dispatched, and fail; ten minutes and more pass before it is retried."""
+    run_tick(hub)
+    dispatch = Dispatch.objects.get(status="active")
+    assert dispatch.asset.position == position
+    accept_error(dispatch.dispatch_id, dispatch.jobs.get().job_id, "", Failure("render_failed"))
+    Asset.objects.update(pending_since=F("pending_since") - timedelta(minutes=25), deferred_until=None)
+
+
+def test_a_retry_keeps_its_place_in_reading_order(book, actor, hub):
+    fail_once(actor, hub, 1)
+    assert order(hub) == [1, 2, 3, 4, 5]
+
+
+def test_a_retry_keeps_its_place_at_the_front(book, actor, hub):
+    to_front(book, actor, 4)
+    fail_once(actor, hub, 4)
+    assert order(hub) == [4, 1, 2, 3, 5]
+
+
+def test_what_is_queued_again_after_an_edit_keeps_its_place(book, actor, hub):
+    run_tick(hub)
+    Asset.objects.update(pending_since=F("pending_since") - timedelta(minutes=25))
+    Scene.objects.filter(position=1).update(text="The sea was calm.", content_version=2)
+    deliver_all()
+    assert order(hub) == [1, 2, 3, 4, 5]
+
+
+def test_the_front_is_before_what_has_waited_for_a_year(book, actor, hub):
+    Asset.objects.filter(position__lt=5).update(pending_since=Now() - timedelta(days=400))
+    to_front(book, actor, 5)
+    assert order(hub) == [5, 1, 2, 3, 4]

@@ -20,6 +20,7 @@ class Stage:
 
     def __init__(self, image, fence) -> None:
         self.image, self.fence = image, fence
+        sync_leases(image, fence, [], now_s=BEGIN - 1)  # as every tick begins
 
     def admit(self, *assets, at, retries=(), quota=9):
         wishes = [
@@ -151,7 +152,7 @@ def test_13_a_test_that_became_no_dispatch_gives_its_permit_back_by_the_next_syn
     stage.fail(5, at=BEGIN)
     stage.admit(1, 2, at=BEGIN + 64)
     synced = sync_leases(stage.image, stage.fence, [Claim(2, leases("image")[2])], now_s=BEGIN + 65)
-    assert (synced.dropped, synced.standing.tests) == (1, 1)
+    assert (synced.dropped, synced.standing.tests) == (("d1at1064",), 1)
 
 
 def test_a_refused_candidate_takes_no_permit(stage):
@@ -180,12 +181,26 @@ def test_an_operators_reset_closes_it_once(stage):
     assert stage.standing(BEGIN + 30).circuit == Circuit.OPEN
 
 
-def test_an_emptied_redis_knows_no_circuit_and_takes_no_old_reset_for_a_new_one(stage):
+def test_after_redis_was_emptied_a_reset_is_obeyed_all_the_same(stage):
     sync_leases(stage.image, stage.fence, [], resets=3, now_s=BEGIN)
     client().flushdb()
     stage.fail(5, at=BEGIN)
-    sync_leases(stage.image, stage.fence, [], resets=3, now_s=BEGIN + 10)
-    assert stage.standing(BEGIN + 10).circuit == Circuit.OPEN
+    sync_leases(stage.image, stage.fence, [], resets=4, now_s=BEGIN + 10)
+    assert stage.standing(BEGIN + 10).circuit == Circuit.CLOSED
+
+
+def test_failures_from_before_a_reset_that_are_told_after_it_do_not_count(stage):
+    stage.fail(4, at=BEGIN)
+    sync_leases(stage.image, stage.fence, [], resets=1, now_s=BEGIN + 10)
+    for asset in range(10, 16):
+        stage.end(asset, Told.FAILURE, at=BEGIN + 20, happened=BEGIN + 5)
+    assert stage.standing(BEGIN + 20).failures == 0
+
+
+def test_failures_of_an_hour_ago_are_not_told_as_lately(stage):
+    stage.fail(4, at=BEGIN)
+    assert stage.standing(BEGIN + 10).failures == 4
+    assert stage.standing(BEGIN + 3600).failures == 0
 
 
 def test_the_circuit_of_one_stage_says_nothing_about_another(stage):
@@ -202,6 +217,7 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_whatever_happens_no_more_than_two_tests_run_and_an_open_circuit_admits_nothing(stage, steps):
     client().flushdb()
+    sync_leases(stage.image, stage.fence, [], now_s=BEGIN)
     at = BEGIN
     for step, number in steps:
         at += 1

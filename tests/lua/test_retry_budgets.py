@@ -6,7 +6,7 @@ import pytest
 
 from dispatch.capacity import keys
 from dispatch.capacity.admission import Verdict, Wish, admit_leases
-from dispatch.capacity.leases import Claim, End, Fence, Told, release_lease, sync_leases
+from dispatch.capacity.leases import Claim, End, Fence, Told, release_lease
 from dispatch.capacity.scripts import client, server_time_s
 from dispatch.capacity.snapshot import read_stage
 from generation.stages import STAGES, StageName
@@ -66,12 +66,6 @@ def test_a_retry_that_failed_keeps_its_unit_spent(image, fence):
     retry(image, fence, 50)
     release_lease("image", Claim(7, "d7"), End(Told.FAILURE, BEGIN, is_free=False), now_s=BEGIN)
     assert read_stage("image", now_s=BEGIN).retries == {"transient": 50}
-
-
-def test_a_grant_that_became_no_dispatch_gives_its_unit_back_by_the_next_sync(image, fence):
-    retry(image, fence, 3)
-    sync_leases(image, fence, [Claim(1, "d1")], now_s=BEGIN + 1)
-    assert read_stage("image", now_s=BEGIN + 1).retries == {"transient": 1}
 
 
 def test_a_refused_retry_spends_nothing(image, fence):

@@ -12,7 +12,7 @@ from tests.capacity import leases
 def test_missing_leases_are_added_and_foreign_ones_dropped(image, fence):
     admit_leases(image, fence, 4, 0, [Wish(Claim(1, "d1")), Wish(Claim(2, "d2"))], now_s=100.0)
     synced = sync_leases(image, fence, [Claim(2, "d2"), Claim(3, "d3")], now_s=101.0)
-    assert (synced.added, synced.dropped) == (1, 1)
+    assert (synced.added, synced.dropped) == (1, ("d1",))
     assert leases("image") == {2: "d2", 3: "d3"}
 
 

@@ -13,6 +13,12 @@ from dispatch.checks import check_numbers
         ({"worker_beat_ttl": timedelta(seconds=60)}, "dispatch.E002"),
         ({"tick_interval": timedelta(seconds=10)}, "dispatch.E003"),
         ({"video_profile": "cinema"}, "dispatch.E006"),
+        ({"retries_by_type": {"permanant": 1}}, "dispatch.E007"),
+        ({"retries_by_type": {"transient": -1}}, "dispatch.E008"),
+        ({"retries_of_worker": -1}, "dispatch.E008"),
+        ({"circuit_tests": 0}, "dispatch.E009"),
+        ({"circuit_failures": 0}, "dispatch.E009"),
+        ({"circuit_open": timedelta(0)}, "dispatch.E009"),
     ],
 )
 def test_numbers_that_contradict_each_other_stop_the_start(settings, tunables, code):

@@ -1,7 +1,7 @@
 -- Purpose:   free the lease of one ended dispatch, and tell circuit and budgets how it ended.
 -- Guarantee: frees it only while that dispatch holds it; a repeat, or a lease that passed on, changes nothing. An open
---            or half-open circuit is moved only by a test of the present opening. Ends may be told in any order: they
---            are counted by the time they happened.
+--            or half-open circuit is moved only by a test of the present opening. Ends count by the time they happened:
+--            what is older than the last success opens nothing. A success told late does not undo an opening.
 -- ARGV:      now ("" = Redis TIME), asset, dispatch_id, limits (JSON), ending (success, failure, none), time of the end on
 --            PostgreSQL's clock, whether it cost nothing (1: the retry it spent is given back)
 -- Returns:   {1 when freed else 0, what became of the circuit: opened, reopened, closed or ""}

@@ -3,7 +3,8 @@ local function standing(now, limits)
   local state, spent = circuit_state(now, limits), spent_retries(now, limits)
   local told = {
     state = state,
-    failures = redis.call("ZCARD", FAILURES),
+    leases = redis.call("ZCARD", ACTIVE),
+    failures = redis.call("ZCOUNT", FAILURES, now - limits.window_s, "+inf"),
     tests = state == "half_open" and tests_held() or 0,
     all_retries = spent.all,
     retries = {},

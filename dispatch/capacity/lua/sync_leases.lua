@@ -1,10 +1,10 @@
 -- Purpose:   make the leases of one stage equal to its active dispatches, obey an operator's reset of its circuit, and
 --            tell what circuit and budgets stand at.
--- Guarantee: afterwards exactly the named pairs hold a lease, each until now + ttl, with the test permit it had. What a
---            grant spent that became no dispatch is given back. A fenced tick changes nothing.
+-- Guarantee: afterwards exactly the named pairs hold a lease, each until now + ttl, with the test permit it had. A
+--            fenced tick changes nothing.
 -- ARGV:      now ("" = Redis TIME), fence, valid_until, limits (JSON), ttl, how often operators reset the circuit,
 --            then asset, dispatch_id for each active dispatch
--- Returns:   {leases added, leases dropped, standing (JSON)}
+-- Returns:   {leases added, dispatch_ids that held one and do no more, standing (JSON)}
 local now = clock(ARGV[1])
 local refusal = refuse_fenced(ARGV[2], ARGV[3], now)
 if refusal then return refusal end
@@ -12,25 +12,25 @@ local limits = cjson.decode(ARGV[4])
 
 local resets = redis.call("HGET", CIRCUIT, "resets")
 if resets ~= ARGV[6] then
-  -- An emptied Redis remembers no reset, and has nothing to reset.
-  if resets then close_circuit() end
+  close_circuit()
   redis.call("HSET", CIRCUIT, "resets", ARGV[6])
+  -- What failed before the reset and is told only now does not count. An emptied Redis knows of none.
+  if resets then redis.call("HSET", CIRCUIT, "heard", math.max(circuit_field("heard") or 0, now)) end
 end
 
-local wanted, added, dropped = {}, 0, 0
+local wanted, added, dropped = {}, 0, {}
 for i = 7, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
 
 for _, asset in ipairs(redis.call("HKEYS", OWNERS)) do
   local dispatch = owner(asset)
   if wanted[asset] ~= dispatch then
     redis.call("HDEL", OWNERS, asset)
-    give_back_retry(dispatch)
+    dropped[#dropped + 1] = dispatch
   end
 end
 for _, asset in ipairs(redis.call("ZRANGE", ACTIVE, 0, -1)) do
   if redis.call("HEXISTS", OWNERS, asset) == 0 then
     redis.call("ZREM", ACTIVE, asset)
-    dropped = dropped + 1
   end
 end
 for asset, dispatch in pairs(wanted) do
