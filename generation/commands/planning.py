@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Case, CharField, Exists, F, OuterRef, Q, Value, When
 
 from generation import freshness, gate
+from generation.bulk import among
 from generation.exceptions import LayerDisabled
 from generation.lifecycle import State
 from generation.models import Asset, Book, LayerConfig, Target, Task
@@ -79,11 +80,11 @@ def _plan_stage(
 ) -> tuple[StagePlan, set[int]]:
     """Return the stage's plan, and the scenes it will be made for by this command."""
     result, scenes = StagePlan(), set()
-    lacks = {f"lacks_{need}": _flag(Q(gate.missing(need))) for need in stage.needs}
-    rows = assets.annotate(verdict=_verdict(stage, is_off=is_off, rebuild_all=rebuild_all), **lacks)
-    found = rows.order_by("position", "pk").values_list("pk", "scene_id", "verdict", *lacks)
-    for asset_pk, scene_pk, verdict, *lacking in found:
-        reason = verdict or _lacking_reason(stage, scene_pk, lacking, coming)
+    rows = assets.annotate(verdict=_verdict(stage, is_off=is_off, rebuild_all=rebuild_all))
+    found = list(rows.order_by("position", "pk").values_list("pk", "scene_id", "verdict"))
+    lacking = _lacking(stage, {pk: scene for pk, scene, verdict in found if not verdict}, coming)
+    for asset_pk, scene_pk, verdict in found:
+        reason = verdict or lacking.get(asset_pk)
         if reason:
             result.skip(reason, asset_pk)
         else:
@@ -115,15 +116,16 @@ def _is_queued(stage: Stage) -> Q:
     return made_from_current | (Q(state=State.PENDING) & ~Q(stuck))
 
 
-def _lacking_reason(stage: Stage, scene_pk: int, lacking: list[bool], coming: dict[StageName, set[int]]) -> str:
-    for need, lacks in zip(stage.needs, lacking, strict=True):
-        if lacks and scene_pk not in coming.get(need, set()):
-            return f"needs_{need}"
-    return ""
-
-
-def _flag(condition: Q) -> Case:
-    return Case(When(condition, then=Value(True)), default=Value(False))
+def _lacking(stage: Stage, scenes: dict[int, int], coming: dict[StageName, set[int]]) -> dict[int, str]:
+    """Return {asset: reason} of those that are made from what is not there, and what this command does not make."""
+    reasons: dict[int, str] = {}
+    for need in stage.needs:
+        made = coming.get(need, set())
+        in_doubt = [pk for pk, scene in scenes.items() if scene not in made]
+        if in_doubt:
+            lacks = Asset.objects.filter(among("pk", in_doubt), Q(gate.missing(need)))
+            reasons = dict.fromkeys(lacks.order_by().values_list("pk", flat=True), f"needs_{need}") | reasons
+    return reasons
 
 
 def assets_of(book: Book) -> AssetQuerySet:
