@@ -20,6 +20,7 @@ from generation.stages import STAGES, StageName, others_made_from
 
 from . import parts
 from .current import locked_active, why_not_wanted
+from .listeners import tell
 from .outcomes import Cancelled, Failed, Outcome, Published, Refused
 from .refusals import GAVE_UP, deferral, is_last_refusal, refusal_values
 from .release import release_now
@@ -48,6 +49,7 @@ def finalise_if_active(
         reason = None if isinstance(outcome, Cancelled) else why_not_wanted(dispatch)
         _end(dispatch, Cancelled(reason) if reason else outcome)
     release_now(dispatch_id)
+    tell(dispatch)
     return True
 
 

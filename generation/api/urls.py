@@ -9,6 +9,7 @@ from .books import BookViewSet
 from .imports import ImportView
 from .scenes import ScenesOfBook, SceneViewSet
 from .session import SessionView
+from .stages import StageViewSet
 from .tasks import TaskViewSet
 
 
@@ -22,6 +23,7 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 router = SimpleRouter(use_regex_path=False)
 router.register("books", BookViewSet)
 router.register("scenes", SceneViewSet)
+router.register("stages", StageViewSet)
 router.register("tasks", TaskViewSet)
 router.register("artifacts", ArtifactViewSet)
 
