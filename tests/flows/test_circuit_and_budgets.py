@@ -1,6 +1,9 @@
 """Circuit and rate budgets through the tick: what opens, who tests, what is lost and told again."""
 
+import re
+
 import pytest
+from django.core.management import call_command
 
 from dispatch.capacity import keys
 from dispatch.capacity.admission import Verdict, Wish, admit_leases
@@ -61,6 +64,14 @@ def test_an_open_circuit_lets_nothing_start_says_so_and_costs_nobody_anything(op
     assert {error["reason"] for error in report.errors} == {"circuit_open"}
     assert {asset.refusal_count for asset in images_of(open_circuit)} == {0}
     assert set(states(open_circuit)) == {"pending"}
+
+
+def test_the_log_of_a_tick_says_it_in_one_line(open_circuit, hub, clock, monkeypatch, capsys):
+    monkeypatch.setattr("dispatch.tick.run.hub_named", lambda _: hub)
+    clock.forward(20)
+    call_command("tick")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "circuit_open" in line]
+    assert re.fullmatch(r"  circuit_open  asset \d+, \d+, \d+ and \d+ more", line)
 
 
 def test_14_an_hour_of_an_open_circuit_adds_one_journal_row(open_circuit, hub, clock, settings):

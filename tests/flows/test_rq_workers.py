@@ -222,6 +222,7 @@ def test_a_worker_that_is_drained_finishes_its_job_and_stops_and_another_goes_on
         assert RqHub().drain({name, "nobody"}) == {name}
         wait_until(lambda: process.poll() is not None, timeout_s=60)
         assert process.returncode == 0
+    assert name in set(Job.objects.values_list("worker", flat=True))
     run_tick()
     assert RqHub().workers() == []
     assert set(Task.objects.values_list("status", flat=True)) <= {"active", "completed"}

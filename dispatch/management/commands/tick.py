@@ -2,6 +2,7 @@ import json
 import logging
 import signal
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -25,6 +26,8 @@ from generation.stages import StageName
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.25
+# Assets named in one line of the log.
+ASSETS_TOLD = 3
 
 
 class Command(BaseCommand):
@@ -113,8 +116,24 @@ class Command(BaseCommand):
         numbers = report.as_json()
         errors = numbers.pop("errors")
         self.stdout.write("  ".join(f"{name} {number}" for name, number in numbers.items()))
-        for error in errors:
-            self.stdout.write(f"  {error['reason']}  asset {error['asset']}  {error['message']}".rstrip())
+        for line in _told(errors):
+            self.stdout.write(f"  {line}")
+
+
+def _told(errors: Iterable[dict[str, Any]]) -> list[str]:
+    """Return a line per reason and message: a stage that stands still is one line, not one per asset and tick."""
+    assets: dict[tuple[str, str], list[int]] = {}
+    for error in errors:
+        of_reason = assets.setdefault((error["reason"], error["message"]), [])
+        of_reason += [error["asset"]] if error["asset"] is not None else []
+    return [_line(reason, message, pks) for (reason, message), pks in assets.items()]
+
+
+def _line(reason: str, message: str, pks: list[int]) -> str:
+    named = ", ".join(map(str, pks[:ASSETS_TOLD])) + (
+        f" and {len(pks) - ASSETS_TOLD} more" if len(pks) > ASSETS_TOLD else ""
+    )
+    return "  ".join(filter(None, (reason, f"asset {named}" if pks else "", message)))
 
 
 def _rung() -> bool:
