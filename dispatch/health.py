@@ -6,6 +6,7 @@ from django.db import Error as DatabaseError
 from django.db.models.functions import Now
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from dispatch.capacity.snapshot import CapacityUnavailable, ping
@@ -16,6 +17,7 @@ from dispatch.models import TickReport
 INTERVALS = 3
 
 
+@csrf_exempt
 @never_cache
 @require_safe
 def live(request: HttpRequest) -> JsonResponse:
@@ -23,6 +25,7 @@ def live(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "live"})
 
 
+@csrf_exempt
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:

@@ -26,6 +26,7 @@ class Child:
     name: str
     process: subprocess.Popen[bytes]
     log: Path
+    arguments: tuple[str, ...]
 
 
 class Processes:
@@ -49,12 +50,17 @@ class Processes:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
-        child = Child(name, process, path)
+        child = Child(name, process, path, tuple(arguments))
         self.children.append(child)
         return child
 
     def ended(self) -> list[Child]:
         return [child for child in self.children if child.process.poll() is not None]
+
+    def replace(self, child: Child) -> None:
+        """Start the same again in place of one that ended."""
+        self.children.remove(child)
+        self.start(child.name, child.arguments)
 
     def stop(self) -> None:
         """Ask all to end, wait, then kill: first what workers render, so that they can say so and give it back."""

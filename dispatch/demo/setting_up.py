@@ -21,6 +21,7 @@ COMMANDS = (
     "add_book",
     "operate_book",
     "stop_book",
+    "change_stageconfig",
     "configure_layers",
     "change_scene",
     "delete_scene",

@@ -31,7 +31,7 @@ def admission_reasons(asset: Asset, *, may_start: bool) -> list[Reason]:
     reasons = [reason for reason in checks if reason]
     if asset.pk in order:
         numbers = workers | {"circuit": standing.circuit, "failures": standing.failures} | quota
-        reasons.append(_next(asset, order, numbers))
+        reasons.append(_next(asset, order, numbers, is_held=bool(reasons)))
     return reasons
 
 
@@ -82,6 +82,8 @@ def _quota(stage: StageName, standing: Standing) -> dict[str, Any]:
 def _full(numbers: dict[str, Any]) -> Reason | None:
     if numbers["in_use"] < numbers["quota"]:
         return None
+    if not numbers["quota"]:
+        return Reason(QUOTA, "The quota of the stage is 0: nothing of it starts.", "Raise the quota.", dict(numbers))
     words = f"All {numbers['quota']} slots of the stage are in use."
     return Reason(QUOTA, words, "One becomes free when one of them ends; or raise the quota.", dict(numbers))
 
@@ -105,11 +107,12 @@ def _budget(asset: Asset, standing: Standing) -> Reason | None:
     return Reason(Verdict.RETRY_BUDGET_EXCEEDED, words, remedy, numbers)
 
 
-def _next(asset: Asset, order: list[int], numbers: dict[str, Any]) -> Reason:
+def _next(asset: Asset, order: list[int], numbers: dict[str, Any], *, is_held: bool) -> Reason:
     queued = Asset.objects.filter(book=asset.book_id, stage=asset.stage, state__in=DISPATCHABLE)
     of_book = set(queued.values_list("pk", flat=True))
     numbers["place"] = order.index(asset.pk) + 1
     numbers["place_in_book"] = [pk for pk in order if pk in of_book].index(asset.pk) + 1
     wait = round(config().tick_interval.total_seconds())
     words = f"It is number {numbers['place']} of the stage, {numbers['place_in_book']} of its book."
-    return Reason(NEXT, words, f"A tick takes the first ones every {wait} s; Move to front.", numbers)
+    remedy = "" if is_held else f"A tick takes the first ones every {wait} s; Move to front."
+    return Reason(NEXT, words, remedy, numbers)

@@ -178,3 +178,20 @@ def test_while_redis_is_away_that_is_the_reason(book, actor, monkeypatch):
 
     monkeypatch.setattr("dispatch.explain.admission.read_stage", away)
     assert reasons(book)[0] == "capacity_unavailable"
+
+
+def test_a_quota_of_zero_is_no_queue(book, actor):
+    limits.apply_quota(limits.QuotaRequest("image", 0), actor)
+    ask(book, actor)
+    told = explain(asset(book))
+    assert [reason.words for reason in told][0] == "The quota of the stage is 0: nothing of it starts."
+    assert told[-1].remedy == ""
+
+
+def test_the_terminal_says_when_everything_is_ready_and_refuses_half_a_question(book, capsys):
+    for one in Asset.objects.filter(book=book):
+        publish(one)
+    call_command("tick", "--explain", book.key)
+    assert capsys.readouterr().out == "Everything of it is ready.\n"
+    with pytest.raises(CommandError, match="go with --explain"):
+        call_command("tick", "--scene", "1")

@@ -39,7 +39,11 @@ class Registers:
 
 def read_beats(connection: Redis) -> list[LiveWorker]:
     """Return the live workers; forget those whose beat ended. A beat lives by its key's TTL, not by any clock."""
-    names = sorted(cast(bytes, name).decode() for name in connection.smembers(keys.WORKERS))
+    pipeline = connection.pipeline(transaction=False)
+    pipeline.smembers(keys.WORKERS)
+    pipeline.smembers(keys.DRAINING)
+    members, told_to_stop = pipeline.execute()
+    names = sorted(cast(bytes, name).decode() for name in members)
     if not names:
         return []
     values = connection.mget([keys.beat(name) for name in names])
@@ -51,7 +55,9 @@ def read_beats(connection: Redis) -> list[LiveWorker]:
     for name, value in zip(names, values, strict=True):
         if value is not None:
             told = json.loads(value)
-            beats.append(LiveWorker(name, told["stage"], told["job"], told["draining"]))
+            beats.append(
+                LiveWorker(name, told["stage"], told["job"], told["draining"] or name.encode() in told_to_stop)
+            )
     return beats
 
 

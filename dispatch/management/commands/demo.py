@@ -162,6 +162,10 @@ class Command(BaseCommand):
 
     def _refuse_dead(self, processes: Processes) -> None:
         for child in processes.ended():
+            if child.process.returncode == 0 and "rqworker" in child.arguments:
+                # Drained, or ended in order: a supervisor starts it again.
+                processes.replace(child)
+                continue
             raise CommandError(f"{child.name} ended unexpectedly. The end of {child.log}:\n{log_tail(child.log)}")
 
     def _refuse_blocked(self, book: Book) -> None:

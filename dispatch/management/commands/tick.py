@@ -44,6 +44,8 @@ class Command(BaseCommand):
         if options["explain"]:
             self._explain(options)
             return
+        if options["scene"] is not None or options["stage"]:
+            raise CommandError("--scene and --stage go with --explain.")
         store.verify_identity()
         if options["loop"]:
             self._loop(as_json=options["json"])
@@ -65,7 +67,10 @@ class Command(BaseCommand):
             assets = assets.filter(stage=options["stage"])
         if not assets.exists():
             raise CommandError(f"There is no such scene in {book.title}.")
-        for asset in assets.exclude(state=State.READY) if options["scene"] is None else assets:
+        shown = assets.exclude(state=State.READY) if options["scene"] is None else assets
+        if not options["json"] and not shown.exists():
+            self.stdout.write("Everything of it is ready.")
+        for asset in shown:
             reasons = explain(asset)
             if options["json"]:
                 told = {"asset": asset.pk, "scene": asset.position, "stage": asset.stage, "state": asset.state}
