@@ -156,14 +156,15 @@ def kill_the_tick(house: House) -> None:
 
 @pytest.mark.parametrize(
     ("outage", "most_retries"),
-    [(empty_redis, 0), (restart_postgresql, 0), (take_the_hub_away, 0), (kill_a_worker, 1), (kill_the_tick, 0)],
+    # A worker that cannot beat for long ends, with what it renders: at most one retry for each of the two.
+    [(empty_redis, 0), (restart_postgresql, 0), (take_the_hub_away, 2), (kill_a_worker, 1), (kill_the_tick, 0)],
     ids=lambda value: value.__name__ if callable(value) else None,
 )
 def test_an_outage_under_load_is_recovered_from_alone_and_nothing_is_lost(
     house: House, outage: Callable[[House], None], most_retries: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     house.supervise()
-    wait_until(lambda: house.redis().scard("{animastor}:rq:workers") == 2, 60)
+    wait_until(lambda: house.redis().scard("{animastor}:rq:workers") == 2, 120)
     scenes = house.number("count(*) FROM generation_scene")
     assert scenes >= SCENES // 2
     house.run("regenerate", "book", "--stage", "image")
