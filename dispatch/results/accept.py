@@ -49,8 +49,7 @@ def claim(dispatch_id: str, job_id: str, worker: str = "") -> Claimed | Rejectio
     if digest_of(job.envelope) != job.digest:
         finalise_if_active(dispatch_id, Refused("intent_corrupt"))
         return Rejection.DISPATCH_MISMATCH
-    note_running([job.pk])
-    Job.objects.filter(pk=job.pk).update(worker=storable(worker)[:100])
+    note_running([job.pk], worker=storable(worker)[:100])
     return Claimed(StageName(dispatch.stage), dispatch.asset_pk, job.envelope)
 
 
@@ -80,9 +79,9 @@ def accept_error(dispatch_id: str, job_id: str, build_id: str, failure: Failure)
     return Answer(None if ended else Rejection.STALE_DISPATCH)
 
 
-def note_running(job_pks: list[int]) -> None:
-    """Note the first evidence that a worker runs these jobs; the deadline counts from it."""
-    Job.objects.filter(pk__in=job_pks).update(running_at=Coalesce("running_at", Now()), absent_since=None)
+def note_running(job_pks: list[int], **values: str) -> None:
+    """Note the first evidence that a worker runs these jobs, and `values`; the deadline counts from it."""
+    Job.objects.filter(pk__in=job_pks).update(running_at=Coalesce("running_at", Now()), absent_since=None, **values)
 
 
 def _find(dispatch_id: str, job_id: str) -> Job | None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 
+from django.db import DatabaseError
 from django.db.models import Q
 
 from dispatch.capacity.leases import Claim, End, Told, release_lease
@@ -50,10 +51,10 @@ def give_back(stage: str, dispatch_ids: Iterable[str]) -> None:
 
 
 def release_now(dispatch_id: str) -> None:
-    """Release one that just ended; when Redis is away the next tick does."""
+    """Release one whose end was just committed: whatever is away now, that end counts, and the next tick tells it."""
     try:
         release(Q(dispatch_id=dispatch_id))
-    except CapacityUnavailable:
+    except (CapacityUnavailable, DatabaseError):
         logger.warning("the end of dispatch %s was not told; the next tick tells it", dispatch_id)
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 
 from dispatch.capacity import keys
 from dispatch.capacity.admission import Verdict, Wish, admit_leases
@@ -19,7 +20,7 @@ from dispatch.results import release as releasing
 from dispatch.results.accept import accept_error, claim
 from dispatch.tick import run_tick
 from generation.commands import cancel, reset_circuit
-from generation.models import Asset, JournalEntry, StageConfig
+from generation.models import Asset, JournalEntry, Scene, StageConfig
 from generation.stages import STAGES, StageName
 from tests.capacity import leases
 from tests.doubles.clock import stopped_clock
@@ -391,3 +392,31 @@ def test_only_the_worker_that_failed_it_is_charged_with_a_retry(actor, hub):
     accept_error(dispatch.dispatch_id, "other", "", Failure("render_failed"))
     assert Asset.objects.get(stage="image").retry_worker == "w2"
     assert finalise._worker_of(dispatch, None) == ""
+
+
+def test_an_end_that_was_committed_counts_though_postgresql_goes_away_right_after_it(actor, hub, monkeypatch):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    dispatch = active().get()
+
+    def gone(*_, **__):
+        raise OperationalError("the connection is closed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(releasing, "release_lease", gone)
+        assert deliver(dispatch).accepted
+    assert leases("image") != {}
+    run_tick(hub)
+    assert (leases("image"), Asset.objects.get(stage="image").state) == ({}, "ready")
+
+
+def test_a_good_render_of_an_older_text_is_no_failure_to_be_retried(actor, hub):
+    ask(make_book(scenes=1), actor)
+    run_tick(hub)
+    fail(active().get())
+    Asset.objects.update(deferred_until=None)
+    run_tick(hub)
+    assert Asset.objects.get(stage="image").retry_type == "transient"
+    Scene.objects.update(text="The sea was calm.", content_version=2)
+    deliver(active().get())
+    assert Asset.objects.get(stage="image").retry_type == ""
