@@ -37,7 +37,8 @@ def insert_from(model: type[Model], rows: QuerySet[Any], **columns: Any) -> int:
 def delete_rows(rows: QuerySet[Any]) -> int:
     """Delete the rows in one statement, and set to NULL what points at them and may; return how many.
 
-    What would cascade must be gone before: the database refuses the transaction otherwise.
+    What would cascade must be gone before: the database refuses the transaction otherwise, except for targets, which it
+    does not check.
     """
     model = rows.model
     for relation in model._meta.related_objects:

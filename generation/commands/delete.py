@@ -120,7 +120,8 @@ def delete_scenes(scenes: QuerySet[Scene]) -> None:
     """
     assets = Asset.objects.filter(scene__in=scenes).order_by()
     delete_rows(ArtifactFile.objects.filter(artifact__asset__in=assets))
-    delete_rows(Target.objects.filter(asset__in=assets))
+    # Found by the book's tasks: along the asset only open targets have an index.
+    delete_rows(Target.objects.filter(task__book__in=scenes.values("book"), asset__in=assets))
     delete_rows(Artifact.objects.filter(asset__in=assets))
     delete_rows(assets)
     delete_rows(ImageUnit.objects.filter(scene__in=scenes))

@@ -55,11 +55,15 @@ class Target(models.Model):
         CANCELLED = "cancelled", "Cancelled"  # by an operator
         SUPERSEDED = "superseded", "Superseded"  # a newer command asked again
 
-    # Not checked by the database: 30 000 rows of one command name three tasks, which that command has just written.
+    # Not checked by the database: 30 000 rows of one command name three tasks, which that command has just written, and
+    # the assets it reads under the Book lock, which whoever deletes an asset holds as well.
     task = models.ForeignKey(
         Task, on_delete=models.CASCADE, related_name="targets", db_index=False, db_constraint=False
     )
-    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="targets")
+    # Open ones are found by their constraint, all by their task.
+    asset = models.ForeignKey(
+        Asset, on_delete=models.CASCADE, related_name="targets", db_index=False, db_constraint=False
+    )
     intent = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
     # The pair's one use of its command's force set.

@@ -11,7 +11,7 @@ from generation.commands import delete, regenerate
 from generation.commands.answers import Actor
 from generation.commands.delete import Request, What
 from generation.exceptions import InvalidRequest
-from generation.models import Artifact, Asset, Book, Chapter, Command, JournalEntry, Scene, Task
+from generation.models import Artifact, Asset, Book, Chapter, Command, JournalEntry, Scene, Target, Task
 from tests.capacity import leases
 from tests.doubles.pictures import deliver, deliver_all, store_picture
 from tests.factories.books import make_book
@@ -61,6 +61,17 @@ def test_a_hub_that_is_away_is_cleared_when_it_is_back(what, book, actor, hub):
     hub.down = False
     run_tick(hub)
     assert (Job.objects.get().status, hub.jobs) == ("dropped", {})
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_no_target_outlives_its_asset(what, book, actor):
+    """The database does not check it."""
+    kept = make_book(scenes=1)
+    ask(kept, actor)
+    ask(book, actor, rebuild_all=True)
+    assert set(Target.objects.filter(task__book=book).values_list("status", flat=True)) == {"superseded", "open"}
+    delete.apply(WHAT[what](book), actor)
+    assert set(Target.objects.values_list("task__book", flat=True)) == {kept.pk}
 
 
 def test_finished_files_versions_and_tasks_go_and_the_journal_stays(book, actor, hub):
