@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest, Now
 
 from dispatch.capacity.leases import Fence
@@ -14,8 +14,11 @@ from dispatch.capacity.scripts import CapacityUnavailable, held_fence, server_ti
 from dispatch.config import config
 from dispatch.models import TickLease
 
+# Written out: a tick says these twenty times, and building them was a fifth of it.
+MINE = "WHERE id = 1 AND fence = %s AND owner = %s"
 # Django has no FOR SHARE. Sharers do not wait for each other; whoever takes the lease over waits for all of them.
-HOLD_ROW = "SELECT 1 FROM dispatch_ticklease WHERE id = 1 AND fence = %s AND owner = %s FOR SHARE"
+HOLD_ROW = f"SELECT 1 FROM dispatch_ticklease {MINE} FOR SHARE"  # noqa: S608 - no text from outside
+RENEW = f"UPDATE dispatch_ticklease SET expires_at = statement_timestamp() + make_interval(secs => %s) {MINE}"  # noqa: S608
 
 
 class LostTick(Exception):
@@ -41,8 +44,10 @@ class Lease:
     def renew(self) -> None:
         """Extend the lease; raises LostTick when it passed on."""
         now = time.monotonic()
-        if not self._mine().update(expires_at=Now() + config().tick_lease):
-            raise LostTick
+        with connection.cursor() as cursor:
+            cursor.execute(RENEW, [config().tick_lease.total_seconds(), self.number, self.owner])
+            if not cursor.rowcount:
+                raise LostTick
         self._renewed_at = now
 
     @contextmanager
@@ -56,10 +61,7 @@ class Lease:
             yield
 
     def release(self) -> None:
-        self._mine().update(expires_at=None, owner="")
-
-    def _mine(self) -> QuerySet[TickLease]:
-        return TickLease.objects.filter(id=1, fence=self.number, owner=self.owner)
+        TickLease.objects.filter(id=1, fence=self.number, owner=self.owner).update(expires_at=None, owner="")
 
 
 def acquire() -> Lease | None:

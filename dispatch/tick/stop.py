@@ -53,10 +53,13 @@ def _use_force(run: Run, asset_pk: int) -> bool:
 
 def _clear(run: Run) -> None:
     """Tell the hub about every stopping job, whoever made it so; a hub that is away delays nothing else."""
-    stopping = Job.objects.filter(status=Job.Status.STOPPING)
-    given_up = Q(stopping_since__lt=Now() - config().clear_for)
-    dispatch_ids = set(stopping.exclude(given_up).values_list("dispatch__dispatch_id", flat=True))
-    cleared = run.hub.clear(dispatch_ids).cleared if dispatch_ids else frozenset()
-    with run.lease.transaction():
-        ended = stopping.filter(given_up | Q(dispatch__dispatch_id__in=cleared))
-        ended.move(Job.Status.STOPPING, Job.Status.DROPPED)
+    stopping = Job.objects.filter(status=Job.Status.STOPPING).annotate(
+        given_up=Q(stopping_since__lt=Now() - config().clear_for)
+    )
+    jobs = list(stopping.values_list("pk", "dispatch__dispatch_id", "given_up"))
+    to_clear = {dispatch_id for _, dispatch_id, given_up in jobs if not given_up}
+    cleared = run.hub.clear(to_clear).cleared if to_clear else frozenset()
+    ended = [pk for pk, dispatch_id, given_up in jobs if given_up or dispatch_id in cleared]
+    if ended:
+        with run.lease.transaction():
+            Job.objects.filter(pk__in=ended).move(Job.Status.STOPPING, Job.Status.DROPPED)

@@ -35,15 +35,17 @@ def stages_with_workers(run: Run) -> set[StageName]:
 def _note(run: Run, counts: Counter[str], draining: Counter[str]) -> None:
     """Note what was read. A worker that finishes its last job is present: nobody is to be called for it."""
     present = Q(stage__in=[name for name in STAGES if counts[name] or draining[name]])
+    noted = {
+        "count": _by_stage(counts),
+        "draining": _by_stage(draining),
+        "read_at": Now(),
+        "seen_at": Case(When(present, then=Now()), default=F("seen_at")),
+        "absent_since": Case(When(present, then=None), default=Coalesce("absent_since", Now())),
+    }
     with run.lease.transaction():
-        StageWorkers.objects.bulk_create([StageWorkers(stage=name) for name in STAGES], ignore_conflicts=True)
-        StageWorkers.objects.update(
-            count=_by_stage(counts),
-            draining=_by_stage(draining),
-            read_at=Now(),
-            seen_at=Case(When(present, then=Now()), default=F("seen_at")),
-            absent_since=Case(When(present, then=None), default=Coalesce("absent_since", Now())),
-        )
+        if StageWorkers.objects.update(**noted) < len(STAGES):
+            StageWorkers.objects.bulk_create([StageWorkers(stage=name) for name in STAGES], ignore_conflicts=True)
+            StageWorkers.objects.update(**noted)
 
 
 def _by_stage(counts: Counter[str]) -> Case:
