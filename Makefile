@@ -10,7 +10,7 @@ WORKERS ?= 3
 # Compiled modules are kept: the suite starts a hundred processes. pip leaves the compiling to the first import.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test check bench search
+.PHONY: setup demo test test-long check check-types check-rest bench search
 
 setup: $(STAMP)
 
@@ -29,15 +29,27 @@ demo: $(STAMP)
 	@exec $(MANAGE) demo
 
 check: $(STAMP)
+	@$(MAKE) --no-print-directory --jobs=2 check-types check-rest
+
+check-types:
+	$(BIN)/mypy
+
+check-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MANAGE) check
 	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
 
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1
+
+# What is quick enough to be run before every commit.
 test: check $(ESPEAK)
-	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1
+	$(PYTEST) -m "not long"
+
+# What takes many seconds by itself: outages, simulated hours, a thousand interleavings, real books, browsers.
+test-long: $(STAMP) $(ESPEAK)
+	$(PYTEST) -m long
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest -q tests/benchmarks/bench_*.py

@@ -68,6 +68,7 @@ def test_a_permanent_failure_fails_the_asset_after_one_attempt_and_the_task_with
     assert leases("image") == {}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_circuit")
 def test_transient_failures_back_off_and_end_when_the_retries_are_used(dispatch, hub, actor):
     waits = []
@@ -99,6 +100,7 @@ def test_a_picture_made_from_an_older_text_is_not_published_and_made_again_from_
     assert deliver(second).rejection is None
 
 
+@pytest.mark.long
 def test_three_versions_are_kept(dispatch, hub, actor):
     deliver(dispatch)
     for _ in range(4):
@@ -124,6 +126,7 @@ def test_an_envelope_that_was_changed_after_prepare_is_not_rendered(dispatch):
     assert dispatch.reason == "intent_corrupt"
 
 
+@pytest.mark.long
 def test_a_video_whose_picture_was_replaced_while_it_was_in_flight_is_marked_out_of_date(dispatch, hub, actor):
     book = dispatch.book
     deliver(dispatch)

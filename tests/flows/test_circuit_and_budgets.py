@@ -75,6 +75,7 @@ def test_the_log_of_a_tick_says_it_in_one_line(open_circuit, hub, clock, monkeyp
     assert re.fullmatch(r"  circuit_open  asset \d+, \d+, \d+ and \d+ more", line)
 
 
+@pytest.mark.long
 def test_14_an_hour_of_an_open_circuit_adds_one_journal_row(open_circuit, hub, clock, settings):
     before = JournalEntry.objects.count()
     for _ in range(60):
@@ -238,6 +239,7 @@ def test_retries_without_a_budget_wait_and_first_attempts_behind_them_go_on(limi
     assert reasons["retry_budget_exceeded"]["type"] == "transient"
 
 
+@pytest.mark.long
 def test_52_budgets_refill_while_failures_go_on(actor, hub, clock, settings):
     settings.ANIMASTOR = settings.ANIMASTOR | {"circuit_failures": 1000, "retries_by_type": {"transient": 3}}
     ask(make_book(scenes=4), actor)
@@ -253,6 +255,7 @@ def test_52_budgets_refill_while_failures_go_on(actor, hub, clock, settings):
     assert all(sum(retried[begin : begin + 5]) <= 3 for begin in range(5, 35))
 
 
+@pytest.mark.long
 def test_52_fifty_failures_of_one_stage_do_not_refuse_the_first_dispatch_of_another(actor, hub, clock):
     failing, other = make_book(scenes=60), make_book(scenes=1)
     StageConfig.objects.create(stage="audio", quota=60)
@@ -265,6 +268,7 @@ def test_52_fifty_failures_of_one_stage_do_not_refuse_the_first_dispatch_of_anot
     assert run_tick(hub).dispatched == 1
 
 
+@pytest.mark.long
 def test_38_one_scene_that_fails_five_times_blocks_nobody_silently(actor, hub, clock, settings):
     settings.ANIMASTOR = settings.ANIMASTOR | {"backoff_most": settings.ANIMASTOR["tick_interval"]}
     poisoned, other = make_book(scenes=1), make_book(scenes=3)
@@ -288,6 +292,7 @@ def test_38_one_scene_that_fails_five_times_blocks_nobody_silently(actor, hub, c
     assert len(active()) == 2
 
 
+@pytest.mark.long
 def test_38_one_poisoned_scene_of_a_hundred_leaves_the_others_dispatched_in_the_same_tick(actor, hub):
     StageConfig.objects.create(stage="image", quota=100)
     ask(make_book(scenes=100), actor)
@@ -298,6 +303,7 @@ def test_38_one_poisoned_scene_of_a_hundred_leaves_the_others_dispatched_in_the_
     assert len(active()) == 99
 
 
+@pytest.mark.long
 def test_54_a_thousand_refusals_without_capacity_add_no_key_and_no_row(actor, hub, clock):
     StageConfig.objects.create(stage="image", quota=1)
     ask(make_book(scenes=3), actor)
@@ -362,6 +368,7 @@ def test_of_two_claims_of_one_asset_the_live_dispatch_keeps_the_lease(actor, hub
     assert leases("image") == {second.asset_pk: second.dispatch_id}
 
 
+@pytest.mark.long
 def test_a_test_that_nobody_ever_heard_of_ends_after_its_time_and_frees_its_permit(open_circuit, hub, clock):
     clock.forward(61)
     hub.answers = [SubmissionUnknown("no answer")] * 1000

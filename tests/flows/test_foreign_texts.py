@@ -22,6 +22,7 @@ def test_a_tick_survives_any_word_of_the_hub_and_stores_its_report(kind, text, a
     assert TickReport.objects.latest("pk").report["errors"]
 
 
+@pytest.mark.long
 def test_a_word_that_cannot_be_stored_is_bounded_like_any_other(actor, hub):
     book = make_book(scenes=1)
     ask(book, actor)

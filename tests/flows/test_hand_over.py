@@ -68,6 +68,7 @@ def test_what_follows_is_what_its_bucket_says_and_nothing_is_spent(reason, book,
     assert not Dispatch.objects.filter(status="active").exists()
 
 
+@pytest.mark.long
 def test_an_hour_of_deferrals_writes_no_journal_row(book, actor, hub):
     words = [reason for reason, outcome in OUTCOMES.items() if outcome.bucket in DEFERRABLE]
     before = JournalEntry.objects.count()

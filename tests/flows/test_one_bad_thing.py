@@ -129,6 +129,7 @@ def test_an_error_text_with_a_nul_is_kept_without_it(dispatch):
     assert image().failure_message == "ab"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("error", [DataError("this row cannot be read"), ValueError("nor can this")])
 def test_one_asset_that_cannot_be_prepared_is_counted_and_stops_no_other_of_its_book(error, hub, actor, monkeypatch):
     book = make_book(scenes=4)

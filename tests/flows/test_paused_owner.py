@@ -15,9 +15,10 @@ from dispatch.tick.boundaries import Boundary
 from generation.commands import regenerate
 from tests.factories.books import make_book
 from tests.processes import running
+from tests.sampling import sampled
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 BOUNDARIES = [
     Boundary.BEGIN,
@@ -49,8 +50,11 @@ def everything_stored() -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("boundary", "emptied"),
-    [(boundary, True) for boundary in BOUNDARIES]
-    + [(boundary, False) for boundary in (Boundary.BEGIN, Boundary.SELECTED, Boundary.AFTER_PREPARE_COMMIT)],
+    sampled(
+        [(boundary, True) for boundary in BOUNDARIES]
+        + [(boundary, False) for boundary in (Boundary.BEGIN, Boundary.SELECTED, Boundary.AFTER_PREPARE_COMMIT)],
+        keep=2,
+    ),
 )
 def test_a_paused_old_owner_writes_nothing(boundary, emptied, hub, actor, empty_redis, monkeypatch):
     monkeypatch.setenv("DB_IDLE_IN_TRANSACTION_S", "1")

@@ -28,7 +28,7 @@ from tests.factories.books import images_of, make_book
 from tests.processes import worker
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def has_worker() -> bool:
@@ -61,6 +61,7 @@ def test_a_worker_process_draws_the_pictures_that_were_asked_for(actor):
     assert not Asset.objects.exclude(stage="image").exclude(state=State.NEW).exists()
 
 
+@pytest.mark.long
 def test_without_a_worker_the_task_is_blocked_and_a_new_command_finishes_once_one_is_there(actor):
     book = make_book(scenes=1)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -91,6 +92,7 @@ def test_a_pickle_on_a_queue_is_refused(tmp_path):
     assert "DeserializationError" in str(failed.latest_result().exc_string)
 
 
+@pytest.mark.long
 def test_a_job_that_was_stopped_before_a_worker_took_it_renders_nothing(actor):
     book = make_book(scenes=1)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -111,6 +113,7 @@ def horse_of(process) -> psutil.Process | None:
     return next(iter(psutil.Process(process.pid).children()), None)
 
 
+@pytest.mark.long
 def test_a_killed_horse_costs_one_retry_and_its_work_is_done_again(actor, settings):
     book = make_book(scenes=6)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -125,6 +128,7 @@ def test_a_killed_horse_costs_one_retry_and_its_work_is_done_again(actor, settin
     assert Target.objects.get(asset=failed).status == Target.Status.OPEN
 
 
+@pytest.mark.long
 def test_a_killed_worker_takes_its_horse_with_it(actor):
     book = make_book(scenes=6)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -138,6 +142,7 @@ def test_a_killed_worker_takes_its_horse_with_it(actor):
         wait_until(lambda: not horse.is_running() or horse.status() == psutil.STATUS_ZOMBIE)
 
 
+@pytest.mark.long
 def test_a_worker_is_listed_again_after_redis_was_emptied(empty_redis):
     with worker():
         wait_until(has_worker)
@@ -146,6 +151,7 @@ def test_a_worker_is_listed_again_after_redis_was_emptied(empty_redis):
         wait_until(has_worker, timeout_s=20)
 
 
+@pytest.mark.long
 def test_a_worker_that_ends_in_order_is_gone_at_once():
     with worker() as process:
         wait_until(has_worker)
@@ -154,6 +160,7 @@ def test_a_worker_that_ends_in_order_is_gone_at_once():
         assert not has_worker()
 
 
+@pytest.mark.long
 def test_a_result_that_could_not_be_handed_over_waits_in_the_mailbox_and_counts_once(actor, monkeypatch):
     book = make_book(scenes=1)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -211,6 +218,7 @@ def test_a_worker_for_a_stage_that_nothing_renders_does_not_start(monkeypatch):
     assert RqHub().workers() == []
 
 
+@pytest.mark.long
 def test_a_worker_that_is_drained_finishes_its_job_and_stops_and_another_goes_on(actor):
     StageConfig.objects.create(stage="image", quota=6)
     book = make_book(scenes=6)

@@ -34,6 +34,7 @@ def test_01_when_the_hub_takes_no_job_everything_is_given_back_by_way_of_dirty(h
     assert states(book) == [State.GENERATING]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_circuit")
 def test_01_the_same_refusal_twice_running_defers_and_ten_times_fails(hub, actor):
     book = make_book(scenes=1)
@@ -114,6 +115,7 @@ def test_05_a_ghost_is_gone_after_a_stop_all_and_stays_gone(hub, actor, empty_re
         assert states(book) == [State.DIRTY]
 
 
+@pytest.mark.long
 def test_06_a_cancelled_book_with_a_missing_file_is_not_dispatched(hub, actor):
     book = make_book(scenes=1)
     ask(book, actor)

@@ -94,6 +94,7 @@ def test_21_a_job_of_three_lease_times_is_one_dispatch_and_its_lease_is_restored
     assert Dispatch.objects.count() == 1
 
 
+@pytest.mark.long
 def test_32_ten_thousand_blocked_pictures_keep_no_narration_of_another_book_waiting(actor, hub):
     large, small = make_book(scenes=10_000), make_book(scenes=1)
     ask(large, actor)

@@ -60,6 +60,7 @@ def test_10_after_120_seconds_a_replacement_waits_its_turn_like_everybody(hub, a
     assert not Target.objects.filter(force_used_at__isnull=False).exists()
 
 
+@pytest.mark.long
 def test_22_an_audio_command_never_starts_pictures_or_videos(hub, actor):
     book = make_book(scenes=2)
     ask(book, actor, "audio")

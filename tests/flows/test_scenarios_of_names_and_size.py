@@ -28,9 +28,10 @@ from tests.capacity import leases
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import make_book
 from tests.flows.asking import ask, states, stored_files
+from tests.sampling import sampled
 from tests.snapshot import snapshot
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 NAMES = [
     "a:b",
@@ -54,7 +55,7 @@ NAMES = [
 REFUSED = ["", " ", "x" * 201, "x" * 300, "a\x00b", "a\nb", "\ud800"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES))
 def test_48_a_book_of_any_name_goes_its_whole_way(name, actor, hub, capsys, tmp_path, admin_client):
     file = tmp_path / "book.txt"
     file.write_text("The ship sails. " * 10)
@@ -112,6 +113,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 def test_49_every_command_takes_as_many_statements_for_ten_scenes_as_for_a_thousand(actor):
     ring()  # makes its row
     few, many = make_book(scenes=10), make_book(scenes=1000)
@@ -124,6 +126,7 @@ def test_49_every_command_takes_as_many_statements_for_ten_scenes_as_for_a_thous
         assert counted[0] == counted[1], name
 
 
+@pytest.mark.long
 def test_49_one_command_on_ten_thousand_scenes_journals_each_asset_once_and_others_are_served_meanwhile(actor, hub):
     large, other = make_book(scenes=10_000), make_book(scenes=1)
     ask(other, actor)

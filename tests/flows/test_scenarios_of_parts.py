@@ -26,6 +26,7 @@ from tests.doubles.parts import deliver_part, long_book
 from tests.factories.books import make_book
 from tests.flows.asking import ask, image
 from tests.flows.test_tick_crashes import crashed_tick, mortal  # noqa: F401 - a fixture
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,6 +105,7 @@ def test_51_ten_assets_that_fail_at_once_spend_exactly_their_own(actor, hub, set
     assert set(Asset.objects.filter(stage="audio").values_list("retries_left", flat=True)) == {9}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_circuit")
 def test_51_a_budget_of_ten_is_ten_retries_and_one_of_none_is_none(actor, hub):
     ask(make_book(scenes=1), actor)
@@ -124,7 +126,7 @@ def test_51_a_budget_of_ten_is_ten_retries_and_one_of_none_is_none(actor, hub):
     assert (image().state, Target.objects.latest("pk").status) == ("failed", "failed")
 
 
-@pytest.mark.parametrize("boundary", list(Boundary))
+@pytest.mark.parametrize("boundary", sampled(Boundary))
 def test_53_a_tick_that_dies_leaves_parts_and_their_joining_to_the_next(boundary, actor, hub, lost_tick, mortal):  # noqa: F811
     ask(long_book(3), actor, "audio")
     run_tick(hub)

@@ -48,6 +48,7 @@ def test_09_jobs_of_books_that_ended_are_purged_and_no_others(ending, actor, hub
     assert states(second) == ["generating"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["flush first", "flush last", "flush twice"])
 def test_25_a_layer_that_is_off_and_a_book_that_was_stopped_stay_so(order, actor, hub, empty_redis):
     book, off = make_book(scenes=2), make_book(scenes=2)
@@ -68,6 +69,7 @@ def test_25_a_layer_that_is_off_and_a_book_that_was_stopped_stay_so(order, actor
     assert leases("image") == {}
 
 
+@pytest.mark.long
 def test_26_switching_a_layer_twenty_times_starts_nothing_and_leaves_no_task_stuck(actor, hub):
     book = make_book(scenes=1)
     ask(book, actor)

@@ -80,6 +80,7 @@ def test_04_silence_without_a_retry_left_ends_as_failed(actor, hub):
     assert Task.objects.get().status == "failed"
 
 
+@pytest.mark.long
 def test_14_an_hour_without_capacity_adds_no_journal_row(actor, hub):
     StageConfig.objects.create(stage="image", quota=1)
     book = make_book(scenes=5)
@@ -94,6 +95,7 @@ def test_14_an_hour_without_capacity_adds_no_journal_row(actor, hub):
     assert states(book) == ["generating", *["pending"] * 4]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_circuit")
 def test_15_a_file_that_is_gone_is_permanent_and_unknown_text_is_a_bounded_retry(actor, hub):
     book = make_book(scenes=2)
@@ -112,6 +114,7 @@ def test_15_a_file_that_is_gone_is_permanent_and_unknown_text_is_a_bounded_retry
     assert Task.objects.get().status == "failed"
 
 
+@pytest.mark.long
 def test_16_the_old_picture_stays_served_until_the_new_one_is_ready(actor, hub):
     book = make_book(scenes=1)
     make_picture(book, actor, hub)
@@ -128,6 +131,7 @@ def test_16_the_old_picture_stays_served_until_the_new_one_is_ready(actor, hub):
     assert image().published.version == 2
 
 
+@pytest.mark.long
 def test_23_a_command_that_runs_for_five_hours_is_authorised_visible_and_can_be_cancelled(actor, hub, admin_client):
     book = make_book(scenes=1)
     ask(book, actor)
@@ -217,6 +221,7 @@ def test_42_a_scene_with_nothing_to_draw_ends_after_one_attempt_and_the_others_g
     assert (task.status, task.counts, len(hub.submissions)) == ("failed", {"done": 1, "failed": 2}, 2)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_circuit")
 def test_52_fifty_failures_of_one_book_do_not_refuse_the_first_video_of_another(actor, hub):
     failing, other = make_book(scenes=5), make_book(scenes=1)

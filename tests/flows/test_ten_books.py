@@ -79,7 +79,9 @@ BOOKS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BOOKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name == "3 MB" else []) for name in BOOKS]
+)
 def test_a_book_becomes_sensible_chapters_and_survives_a_regenerate(name, actor, hub, tmp_path):
     filename, content, titles, language = BOOKS[name]
     (tmp_path / filename).write_bytes(content())

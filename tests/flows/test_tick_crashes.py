@@ -16,6 +16,7 @@ from generation.stages import STAGES, StageName
 from tests.capacity import leases
 from tests.doubles.pictures import deliver_all
 from tests.factories.books import images_of, make_book
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +61,7 @@ def crashed_tick(hub, boundary: Boundary, lost_tick) -> bool:
 
 
 # Two more images than the quota, so that some grants are refused; BEFORE_RELEASE is reached for every batch.
-@pytest.mark.parametrize("boundary", list(Boundary))
+@pytest.mark.parametrize("boundary", sampled(Boundary))
 def test_a_tick_that_dies_at_a_boundary_is_repaired_by_the_next(boundary, hub, actor, lost_tick, mortal):
     book = make_book(scenes=2)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -81,7 +82,7 @@ def test_a_tick_that_dies_at_a_boundary_is_repaired_by_the_next(boundary, hub, a
     assert leases("image") == {}
 
 
-@pytest.mark.parametrize("boundary", list(Boundary))
+@pytest.mark.parametrize("boundary", sampled(Boundary))
 def test_a_tick_that_dies_while_it_stops_work_leaves_nothing_running(boundary, hub, actor, lost_tick, mortal):
     book = make_book(scenes=2)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)
@@ -98,7 +99,7 @@ def test_a_tick_that_dies_while_it_stops_work_leaves_nothing_running(boundary, h
     assert set(Asset.objects.filter(stage="image").values_list("state", flat=True)) == {State.DIRTY}
 
 
-@pytest.mark.parametrize("boundary", list(Boundary))
+@pytest.mark.parametrize("boundary", sampled(Boundary))
 def test_an_emptied_redis_at_a_boundary_never_lifts_the_quota(boundary, hub, actor, empty_redis):
     book = make_book(scenes=12)
     regenerate.apply(regenerate.Request(book.pk, ("image",)), actor)

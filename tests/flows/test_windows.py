@@ -51,6 +51,7 @@ def test_a_done_window_is_followed_by_the_next_in_the_name_of_the_operator(book,
     assert asked(book) == [1, 2, 3, 4]
 
 
+@pytest.mark.long
 def test_it_ends_with_the_book_and_says_so(book, hub):
     work(hub, rounds=6)
     assert asked(book) == [1, 2, 3, 4, 5]

@@ -25,6 +25,7 @@ def edit_first(book, actor, text="The ship is lost."):
     return edit.apply_text(edit.TextRequest(book.scenes.first().pk, text), actor)
 
 
+@pytest.mark.long
 def test_an_edit_marks_ready_pictures_out_of_date_and_starts_nothing(book, actor, hub):
     assert edit_first(book, actor) == {"scenes": 1, "ready": 1}
     for _ in range(5):

@@ -101,6 +101,7 @@ def test_new_scenes_come_in_between_and_missing_ones_go(book):
     assert Asset.objects.count() == 18
 
 
+@pytest.mark.long
 def test_a_text_that_was_cut_into_scenes_is_cut_at_the_same_places_again():
     sentence = "The {0} wind rose in the evening and the captain looked long at the dark water of the bay. "
     paragraphs = ["".join(sentence.format(f"{number}th") for _ in range(3)).strip() for number in range(60)]

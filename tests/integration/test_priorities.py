@@ -88,12 +88,14 @@ def test_a_retry_keeps_its_place_in_reading_order(book, actor, hub):
     assert order(hub) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_a_retry_keeps_its_place_at_the_front(book, actor, hub):
     to_front(book, actor, 4)
     fail_once(actor, hub, 4)
     assert order(hub) == [4, 1, 2, 3, 5]
 
 
+@pytest.mark.long
 def test_what_is_queued_again_after_an_edit_keeps_its_place(book, actor, hub):
     run_tick(hub)
     Asset.objects.update(pending_since=F("pending_since") - timedelta(minutes=25))

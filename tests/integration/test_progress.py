@@ -104,6 +104,7 @@ def test_a_worker_tells_at_most_every_two_seconds_and_bears_a_lost_database(disp
     assert told == [10, 30, 50]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["audio", "image", "video"])
 def test_a_worker_that_says_the_same_for_ever_stalls(stage, actor, hub):
     book = make_book(scenes=1)

@@ -30,12 +30,14 @@ def version(number):
     return Artifact.objects.get(version=number)
 
 
+@pytest.mark.long
 def test_an_earlier_version_is_published_again(book, actor):
     assert restore.apply(restore.Request(version(1).pk), actor) == {"version": 1, "replaces": 2}
     assert (image().published.version, image().state) == (1, "ready")
     assert JournalEntry.objects.get(event="restore").change == "ready"
 
 
+@pytest.mark.long
 def test_what_is_not_current_is_shown_as_out_of_date(book, actor, hub):
     edit.apply_text(edit.TextRequest(book.scenes.get().pk, "Another text."), actor)
     ask(book, actor)
@@ -54,6 +56,7 @@ def test_a_failed_asset_is_ready_again_with_proof(book, actor):
     assert JournalEntry.objects.get(event="restore").change == "failed → pending → generating → ready"
 
 
+@pytest.mark.long
 def test_it_is_refused_until_the_tick_has_ended_what_was_stopped(book, actor, hub):
     ask(book, actor, rebuild_all=True)
     run_tick(hub)
@@ -65,6 +68,7 @@ def test_it_is_refused_until_the_tick_has_ended_what_was_stopped(book, actor, hu
     assert (image().published.version, image().state) == (1, "ready")
 
 
+@pytest.mark.long
 def test_it_is_refused_while_the_asset_is_queued_or_generating(book, actor, hub):
     ask(book, actor, rebuild_all=True)
     for _ in range(2):
@@ -74,6 +78,7 @@ def test_it_is_refused_while_the_asset_is_queued_or_generating(book, actor, hub)
     assert image().published.version == 2
 
 
+@pytest.mark.long
 def test_a_result_that_comes_after_it_does_not_win(book, actor, hub):
     ask(book, actor, rebuild_all=True)
     run_tick(hub)

@@ -36,6 +36,7 @@ def test_the_quota_is_shared_between_books_whatever_their_reading_order(hub, act
     assert [len(dispatched(book)) for book in books] == [1, 1, 1, 1]
 
 
+@pytest.mark.long
 def test_every_book_is_served_before_any_is_served_again(hub, actor):
     StageConfig.objects.create(stage="image", quota=2)
     books = [make_book(scenes=3) for _ in range(6)]

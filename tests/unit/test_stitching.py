@@ -69,6 +69,7 @@ def test_films_that_fit_together_are_copied_without_a_gap(tmp_path):
     assert (tmp_path / "chapter.mp4").stat().st_size < 1.2 * sum(len(one().getvalue()) for one in films)
 
 
+@pytest.mark.long
 def test_a_film_with_other_sides_rate_or_sound_is_made_to_fit(tmp_path):
     films = [film(RED), film(GREEN, 2, (640, 360), 24, 16_000, 600), film(BLUE, sound_rate=0)]
     starts = stitch(films, tmp_path / "chapter.mp4")
