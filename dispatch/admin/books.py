@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dispatch.models import Dispatch
+from dispatch.models import Dispatch, StageWorkers
 from dispatch.rendering.registry import renderable_stages
 from generation import selectors, words
 from generation.admin.importing import ImportingAdmin
@@ -24,6 +24,8 @@ from generation.stages import StageName
 from .book_actions import BOOK_ACTIONS
 
 JOINED_WITHIN = timedelta(minutes=1)
+# What a tick read of the workers longer ago says nothing about now.
+READ_WITHIN = timedelta(minutes=1)
 FILES = {StageName.AUDIO: "Sound", StageName.IMAGE: "Pictures", StageName.VIDEO: "Film"}
 
 
@@ -45,10 +47,12 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
         unjoined = _unjoined(books)
         unmade = selectors.unmade(book.pk for book in books)
         pauses = selectors.pauses(book.pk for book in books)
+        unstaffed = _unstaffed()
         for book in books:
             book.progress = progress[book.pk]
             book.unmade = {stage: unmade.get((book.pk, stage), 0) for stage in StageName}
             book.blocked_reasons = sorted(reasons.get(book.pk, set()))
+            book.unstaffed = [stage for stage in unstaffed if f"no_worker:{stage}" not in book.blocked_reasons]
             book.pauses = pauses[book.pk]
             book.unjoined = unjoined.get(book.pk, 0)
         changelist.result_list = books
@@ -76,6 +80,10 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
     @admin.display(description="Needs attention")
     def attention(self, book: Any) -> str:
         told = [*book.pauses, *(_words(reason) for reason in book.blocked_reasons)]
+        for stage in book.unstaffed:
+            if book.progress[stage][State.PENDING]:
+                waiting = words.of_stage(stage, book.progress[stage][State.PENDING])
+                told.append(f"{waiting} queued, and no {stage} worker is running. {_start_a_worker(stage)}.")
         for stage, states in book.progress.items():
             if states[State.FAILED]:
                 told.append(f"{words.of_stage(stage, states[State.FAILED])} failed; {FILES[stage]} says why.")
@@ -100,6 +108,12 @@ def _unjoined(books: list[Any]) -> dict[int, int]:
     return dict(old.values_list("book").annotate(number=Count("pk")))
 
 
+def _unstaffed() -> list[StageName]:
+    """Return the stages of which the last tick saw no worker, nor one that finishes its last job."""
+    absent = StageWorkers.objects.filter(count=0, draining=0, read_at__gt=Now() - READ_WITHIN)
+    return [StageName(stage) for stage in absent.values_list("stage", flat=True)]
+
+
 def _counts(book: Any, stage: StageName) -> str:
     numbers = {state.label.lower(): number for state, number in book.progress[stage].items()}
     numbers[State.DIRTY.label.lower()] -= book.unmade[stage]
@@ -113,5 +127,9 @@ def _words(reason: str) -> str:
     if kind == "no_worker" and stage not in renderable_stages():
         return f"Nothing renders {stage} yet. Stop {stage}, or wait for a version that does."
     if kind == "no_worker":
-        return f"No {stage} worker is running. Start one with manage.py rqworker gpu-{stage}, then retry."
+        return f"No {stage} worker is running. {_start_a_worker(stage)}, then retry."
     return reason
+
+
+def _start_a_worker(stage: str) -> str:
+    return f"Start one with manage.py rqworker gpu-{stage}"

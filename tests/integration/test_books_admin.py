@@ -193,6 +193,22 @@ def test_a_blocked_book_says_what_to_do(operator, hub):
     assert "No image worker is running. Start one with manage.py rqworker gpu-image" in text_of(operator.get(LIST))
 
 
+def test_queued_work_without_a_worker_is_told_before_its_task_is_blocked(operator, hub):
+    make_book(scenes=1)
+    book = make_book(scenes=2)
+    run_tick(hub)  # workers are seen
+    hub.worker_counts["image"] = 0
+    run_tick(hub)
+    post(operator, "regenerate_images", [book], confirmed="yes", key="a")
+    run_tick(hub)
+    assert Task.objects.get().status == "active"
+    page = text_of(operator.get(LIST))
+    assert page.count("no image worker is running") == 1
+    assert "2 pictures queued, and no image worker is running. Start one with manage.py rqworker gpu-image." in page
+    StageWorkers.objects.update(read_at="2000-01-01T00:00:00Z")
+    assert "no image worker is running" not in text_of(operator.get(LIST))
+
+
 @pytest.mark.parametrize("action", ["regenerate_images", "regenerate_all", "stop_all"])
 def test_without_the_permission_the_action_is_hidden_and_its_post_changes_no_row(viewer, action):
     book = make_book(scenes=1)
