@@ -31,10 +31,10 @@ demo: $(STAMP)
 check: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs=2 check-types check-rest
 
-check-types:
+check-types: $(STAMP)
 	$(BIN)/mypy
 
-check-rest:
+check-rest: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports

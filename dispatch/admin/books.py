@@ -80,7 +80,8 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
     @admin.display(description="Needs attention")
     def attention(self, book: Any) -> str:
         told = [*book.pauses, *(_words(reason) for reason in book.blocked_reasons)]
-        for stage in book.unstaffed:
+        # A worker would not begin what is paused.
+        for stage in [] if book.pauses else book.unstaffed:
             if book.progress[stage][State.PENDING]:
                 waiting = words.of_stage(stage, book.progress[stage][State.PENDING])
                 told.append(f"{waiting} queued, and no {stage} worker is running. {_start_a_worker(stage)}.")
@@ -109,9 +110,9 @@ def _unjoined(books: list[Any]) -> dict[int, int]:
 
 
 def _unstaffed() -> list[StageName]:
-    """Return the stages of which the last tick saw no worker, nor one that finishes its last job."""
+    """Return the stages that are rendered and of which the last tick saw no worker, nor one that ends."""
     absent = StageWorkers.objects.filter(count=0, draining=0, read_at__gt=Now() - READ_WITHIN)
-    return [StageName(stage) for stage in absent.values_list("stage", flat=True)]
+    return [StageName(stage) for stage in absent.filter(stage__in=renderable_stages()).values_list("stage", flat=True)]
 
 
 def _counts(book: Any, stage: StageName) -> str:

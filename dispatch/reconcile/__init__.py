@@ -21,13 +21,22 @@ from .ended_jobs import EndedJobs
 from .ghosts import Ghosts
 from .missing_files import MissingFiles
 from .orphan_files import OrphanFiles
+from .orphan_targets import OrphanTargets
 from .proofs import Proofs
 from .undelivered import UndeliveredResults
 
 logger = logging.getLogger(__name__)
 
 # The closed set of what may be found. Letters first: a result that waits may be what another finding lacks.
-CHECKS: tuple[Check, ...] = (UndeliveredResults(), Ghosts(), EndedJobs(), MissingFiles(), Proofs(), OrphanFiles())
+CHECKS: tuple[Check, ...] = (
+    UndeliveredResults(),
+    Ghosts(),
+    OrphanTargets(),
+    EndedJobs(),
+    MissingFiles(),
+    Proofs(),
+    OrphanFiles(),
+)
 WAIT_FOR_TICK_S = 60.0
 POLL_S = 0.2
 

@@ -43,9 +43,9 @@ def _note(run: Run, counts: Counter[str], draining: Counter[str]) -> None:
         "absent_since": Case(When(present, then=None), default=Coalesce("absent_since", Now())),
     }
     with run.lease.transaction():
-        if StageWorkers.objects.update(**noted) < len(STAGES):
+        if StageWorkers.objects.filter(stage__in=STAGES).update(**noted) < len(STAGES):
             StageWorkers.objects.bulk_create([StageWorkers(stage=name) for name in STAGES], ignore_conflicts=True)
-            StageWorkers.objects.update(**noted)
+            StageWorkers.objects.filter(stage__in=STAGES).update(**noted)
 
 
 def _by_stage(counts: Counter[str]) -> Case:
@@ -55,7 +55,7 @@ def _by_stage(counts: Counter[str]) -> Case:
 def _missing_for_long() -> set[StageName]:
     """Return the stages without a worker of which none was ever seen, or none was read for the whole grace."""
     gone = Q(seen_at__isnull=True) | Q(absent_since__lte=Now() - config().no_worker_grace)
-    missing = StageWorkers.objects.filter(gone, count=0, draining=0)
+    missing = StageWorkers.objects.filter(gone, stage__in=STAGES, count=0, draining=0)
     return {StageName(name) for name in missing.values_list("stage", flat=True)}
 
 

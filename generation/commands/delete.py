@@ -10,7 +10,7 @@ from generation import journal
 from generation.bulk import among, delete_rows
 from generation.exceptions import InvalidRequest, NotFound
 from generation.lifecycle import State
-from generation.models import Artifact, ArtifactFile, Asset, Book, Chapter, Command, ImageUnit, Scene, Target
+from generation.models import Artifact, ArtifactFile, Asset, Book, Chapter, Command, ImageUnit, Scene, Target, Task
 from generation.querysets import AssetQuerySet
 
 from .answers import PK_LIMIT, Actor, Asked, answer_once
@@ -113,6 +113,13 @@ def _delete(request: Request) -> None:
             Book.objects.filter(pk__in=request.pks).delete()
 
 
+def _targets_of(scenes: QuerySet[Scene]) -> QuerySet[Target]:
+    """Along the asset only open ones have an index; as numbers, the tasks of the book lead to the others."""
+    tasks = Task.objects.filter(book__in=scenes.values("book")).order_by().values_list("pk", flat=True)
+    assets = Asset.objects.filter(scene__in=scenes).order_by().values_list("pk", flat=True)
+    return Target.objects.filter(among("task", tasks), among("asset", assets))
+
+
 def delete_scenes(scenes: QuerySet[Scene]) -> None:
     """Delete scenes with all that hangs on them, from the leaves to the root, a statement per table.
 
@@ -120,8 +127,7 @@ def delete_scenes(scenes: QuerySet[Scene]) -> None:
     """
     assets = Asset.objects.filter(scene__in=scenes).order_by()
     delete_rows(ArtifactFile.objects.filter(artifact__asset__in=assets))
-    # Found by the book's tasks: along the asset only open targets have an index.
-    delete_rows(Target.objects.filter(task__book__in=scenes.values("book"), asset__in=assets))
+    delete_rows(_targets_of(scenes))
     delete_rows(Artifact.objects.filter(asset__in=assets))
     delete_rows(assets)
     delete_rows(ImageUnit.objects.filter(scene__in=scenes))

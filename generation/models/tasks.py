@@ -60,7 +60,7 @@ class Target(models.Model):
     task = models.ForeignKey(
         Task, on_delete=models.CASCADE, related_name="targets", db_index=False, db_constraint=False
     )
-    # Open ones are found by their constraint, all by their task.
+    # Open ones are found by their constraint, the others by their task.
     asset = models.ForeignKey(
         Asset, on_delete=models.CASCADE, related_name="targets", db_index=False, db_constraint=False
     )
@@ -81,4 +81,4 @@ class Target(models.Model):
         indexes = [models.Index(fields=["task", "status"], name="target_of_task")]
 
     def __str__(self) -> str:
-        return f"{self.asset} at {self.intent}"
+        return f"asset {self.asset_id} at {self.intent}"

@@ -4,6 +4,7 @@ import os
 import time
 
 from django.core.files.base import ContentFile
+from django.db import connection
 
 from dispatch.hubs.base import Envelope, JobRef
 from dispatch.models import Dispatch, Job
@@ -38,6 +39,13 @@ def ghost(book, actor, hub):
     Dispatch.objects.update(status="cancelled")
     Job.objects.update(status="dropped")
     hub.jobs.clear()
+
+
+def orphan_target(book, actor, hub):
+    ask(book, actor)
+    gone = Asset.objects.filter(book=book, stage="image").first()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM generation_asset WHERE id = %s", [gone.pk])
 
 
 def lost_file(book, actor, hub):
@@ -79,6 +87,7 @@ def zombie(book, actor, hub):
 
 CAUSES = {
     "running_without_dispatch": ghost,
+    "target_without_asset": orphan_target,
     "published_file_missing": lost_file,
     "shown_without_proof": lost_stand_in,
     "file_without_owner": orphan,

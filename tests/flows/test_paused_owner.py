@@ -53,7 +53,7 @@ def everything_stored() -> dict[str, object]:
     sampled(
         [(boundary, True) for boundary in BOUNDARIES]
         + [(boundary, False) for boundary in (Boundary.BEGIN, Boundary.SELECTED, Boundary.AFTER_PREPARE_COMMIT)],
-        keep=2,
+        keep=3,
     ),
 )
 def test_a_paused_old_owner_writes_nothing(boundary, emptied, hub, actor, empty_redis, monkeypatch):

@@ -15,12 +15,12 @@ from dispatch.tick import run_tick
 from dispatch.tick.lease import LostTick, acquire
 from generation import store
 from generation.commands import cancel, delete, placeholder, regenerate
-from generation.models import Asset, Book, Finding, JournalEntry, Target
+from generation.models import Asset, Book, Finding, JournalEntry, Target, Task
 from tests.doubles.pictures import deliver_all, store_picture
 from tests.factories.artifacts import add_version
 from tests.factories.books import make_book
 from tests.flows.asking import ask
-from tests.flows.defects import CAUSES, file_of, lost_file, old, orphan, published, ready_without_rows
+from tests.flows.defects import CAUSES, file_of, lost_file, old, orphan, orphan_target, published, ready_without_rows
 from tests.snapshot import snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -257,3 +257,13 @@ def test_a_regenerate_is_what_makes_it_again(book, actor, hub):
     lost_file(book, actor, hub)
     reconcile(hub=hub)
     assert regenerate.plan(regenerate.Request(book.pk, ("image",))).answer()["targets"] == 2
+
+
+def test_a_task_that_waited_for_an_asset_that_is_gone_closes(actor, hub):
+    book = make_book(scenes=1)
+    orphan_target(book, actor, hub)
+    run_tick(hub)
+    assert Task.objects.get().status == "active"
+    reconcile(hub=hub)
+    run_tick(hub)
+    assert (Task.objects.get().status, Target.objects.count()) == ("completed", 0)

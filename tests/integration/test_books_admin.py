@@ -5,6 +5,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -205,6 +206,8 @@ def test_queued_work_without_a_worker_is_told_before_its_task_is_blocked(operato
     page = text_of(operator.get(LIST))
     assert page.count("no image worker is running") == 1
     assert "2 pictures queued, and no image worker is running. Start one with manage.py rqworker gpu-image." in page
+    StageWorkers.objects.create(stage="cartoon", read_at=Now())  # of a version that is gone
+    assert operator.get(LIST).status_code == 200
     StageWorkers.objects.update(read_at="2000-01-01T00:00:00Z")
     assert "no image worker is running" not in text_of(operator.get(LIST))
 
