@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+import redis
+from rq import Worker, cron_scheduler_registry
 
 from animastor_site.embedded import servers
 from animastor_site.embedded.layout import layout_for
@@ -184,8 +186,11 @@ def test_rqcron_puts_a_json_tick_on_its_queue(used_home):
     worker = start(home, "rqworker", "tick")
     try:
         layout = layout_for(home / "servers")
-        # Two processes start first, beside whatever else this machine renders.
-        wait_until(lambda: query(layout, "SELECT 1 FROM dispatch_tickreport") != [], timeout_s=120)
+        with redis.Redis(unix_socket_path=str(layout.valkey_socket)) as connection:
+            # Two processes start first, beside whatever else this machine renders.
+            wait_until(lambda: Worker.all_keys(connection=connection), timeout_s=120)
+            wait_until(lambda: cron_scheduler_registry.get_keys(connection), timeout_s=120)
+        wait_until(lambda: query(layout, "SELECT 1 FROM dispatch_tickreport") != [])
     finally:
         for process in (cron, worker):
             process.terminate()
