@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from dispatch.models import Dispatch, StageWorkers
 from dispatch.rendering.registry import renderable_stages
+from dispatch.tick.workers import NO_WORKER
 from generation import selectors, words
 from generation.admin.importing import ImportingAdmin
 from generation.admin.readonly import OperatedAdmin
@@ -52,7 +53,7 @@ class BookAdmin(ImportingAdmin, OperatedAdmin):
             book.progress = progress[book.pk]
             book.unmade = {stage: unmade.get((book.pk, stage), 0) for stage in StageName}
             book.blocked_reasons = sorted(reasons.get(book.pk, set()))
-            book.unstaffed = [stage for stage in unstaffed if f"no_worker:{stage}" not in book.blocked_reasons]
+            book.unstaffed = [stage for stage in unstaffed if NO_WORKER + stage not in book.blocked_reasons]
             book.pauses = pauses[book.pk]
             book.unjoined = unjoined.get(book.pk, 0)
         changelist.result_list = books
@@ -124,12 +125,12 @@ def _counts(book: Any, stage: StageName) -> str:
 
 def _words(reason: str) -> str:
     """Return what an operator can do about a blocked task."""
-    kind, _, stage = reason.partition(":")
-    if kind == "no_worker" and stage not in renderable_stages():
+    if not reason.startswith(NO_WORKER):
+        return reason
+    stage = reason.removeprefix(NO_WORKER)
+    if stage not in renderable_stages():
         return f"Nothing renders {stage} yet. Stop {stage}, or wait for a version that does."
-    if kind == "no_worker":
-        return f"No {stage} worker is running. {_start_a_worker(stage)}, then retry."
-    return reason
+    return f"No {stage} worker is running. {_start_a_worker(stage)}, then retry."
 
 
 def _start_a_worker(stage: str) -> str:

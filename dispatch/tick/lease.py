@@ -14,7 +14,7 @@ from dispatch.capacity.scripts import CapacityUnavailable, held_fence, server_ti
 from dispatch.config import config
 from dispatch.models import TickLease
 
-# Written out: a tick says these twenty times, and building them was a fifth of it.
+# Written out: a tick says these twenty times, and building them was a seventh of it.
 MINE = "WHERE id = 1 AND fence = %s AND owner = %s"
 # Django has no FOR SHARE. Sharers do not wait for each other; whoever takes the lease over waits for all of them.
 HOLD_ROW = f"SELECT 1 FROM dispatch_ticklease {MINE} FOR SHARE"  # noqa: S608 - no text from outside
