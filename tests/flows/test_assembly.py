@@ -46,6 +46,7 @@ def test_the_last_two_parts_at_the_same_moment_make_it_assembling_once(dispatch,
     assert Part.objects.count() == PARTS
 
 
+@pytest.mark.long
 def test_when_all_parts_are_there_nothing_is_sent_and_joining_begins_at_once(dispatch, book, actor, hub):
     deliver_all_parts(dispatch)
     cancel.apply(cancel.Request(book.pk), actor)
@@ -61,6 +62,7 @@ def test_when_all_parts_are_there_nothing_is_sent_and_joining_begins_at_once(dis
     assert assemble(second.dispatch_id) == Ending.PUBLISHED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["before the last part", "while assembling"])
 def test_a_stop_ends_it_and_nothing_is_published(moment, dispatch, actor, hub):
     wanted = units(dispatch)
@@ -137,6 +139,7 @@ def test_an_assembly_killed_at_any_step_ends_in_one_artifact_and_loses_nothing(s
     assert (audio().retries_left, leases("audio"), Target.objects.get().status) == (10, {}, "done")
 
 
+@pytest.mark.long
 def test_assemblies_in_parallel_publish_one_artifact_and_leave_its_files_only(dispatch):
     deliver_all_parts(dispatch)
     barrier, endings = Barrier(4), []
@@ -194,6 +197,7 @@ def test_waiting_for_an_assembly_worker_costs_nothing_however_long(dispatch, hub
     assert (dispatch.status, audio().retries_left, len(queued())) == ("active", 10, 1)
 
 
+@pytest.mark.long
 def test_a_joining_that_kills_its_worker_again_and_again_ends_with_a_reason(dispatch, hub, monkeypatch, empty_redis):
     deliver_all_parts(dispatch)
     monkeypatch.setattr(*dying("before it joins"))

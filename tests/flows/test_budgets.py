@@ -43,6 +43,7 @@ def test_a_failure_names_its_type_and_its_worker_for_the_budgets(actor, hub):
     assert (asset.retry_type, asset.retry_worker) == ("", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "limit", [{"retries_by_type": {"transient": 2}}, {"retries_of_worker": 2}, {"retries_of_all": 2}], ids=str
 )

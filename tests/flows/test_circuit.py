@@ -52,6 +52,7 @@ def test_14_an_hour_of_an_open_circuit_adds_one_journal_row(open_circuit, hub, c
     assert JournalEntry.objects.filter(event="circuit_opened", reason="image").count() == 1
 
 
+@pytest.mark.long
 def test_tests_take_what_has_not_failed_whatever_the_reading_order(open_circuit, hub, clock):
     clock.forward(61)
     report = run_tick(hub)
@@ -61,6 +62,7 @@ def test_tests_take_what_has_not_failed_whatever_the_reading_order(open_circuit,
     ]
 
 
+@pytest.mark.long
 def test_where_everything_has_failed_a_retry_is_the_test(open_circuit, hub, clock, actor):
     Asset.objects.filter(position__gt=5).update(retry_type="transient")
     clock.forward(61)
@@ -68,6 +70,7 @@ def test_where_everything_has_failed_a_retry_is_the_test(open_circuit, hub, cloc
     assert len(active()) == 2
 
 
+@pytest.mark.long
 def test_a_good_test_lets_everything_go_on(open_circuit, hub, clock):
     clock.forward(61)
     run_tick(hub)
@@ -77,6 +80,7 @@ def test_a_good_test_lets_everything_go_on(open_circuit, hub, clock):
     assert len(active()) == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["stopped", "hub away", "failed for good", "deleted"])
 def test_13_every_way_a_test_ends_frees_its_permit(open_circuit, hub, clock, actor, end):
     clock.forward(61)
@@ -101,6 +105,7 @@ def test_13_every_way_a_test_ends_frees_its_permit(open_circuit, hub, clock, act
     assert leases("image") == {}
 
 
+@pytest.mark.long
 def test_a_hub_that_takes_nothing_opens_the_circuit_without_a_retry_spent(actor, hub, clock):
     book = make_book(scenes=9)
     ask(book, actor)
@@ -147,6 +152,7 @@ def test_an_end_that_redis_did_not_hear_is_told_by_the_next_tick_once(actor, hub
     assert told == []
 
 
+@pytest.mark.long
 def test_the_result_of_a_test_that_redis_did_not_hear_still_closes_the_circuit(open_circuit, hub, clock, monkeypatch):
     clock.forward(61)
     run_tick(hub)

@@ -34,6 +34,7 @@ def book(actor, hub):
     return book
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", WHAT)
 def test_the_hub_is_cleared_the_slot_freed_and_a_late_result_refused(what, book, actor, hub):
     dispatch = Dispatch.objects.get()
@@ -75,6 +76,7 @@ def test_no_target_outlives_its_asset(what, book, actor):
     assert set(Target.objects.values_list("pk", flat=True)) == of_the_kept
 
 
+@pytest.mark.long
 def test_finished_files_versions_and_tasks_go_and_the_journal_stays(book, actor, hub):
     deliver_all()
     run_tick(hub)
@@ -85,6 +87,7 @@ def test_finished_files_versions_and_tasks_go_and_the_journal_stays(book, actor,
     assert (command.book, command.book_key) == (None, book.key)
 
 
+@pytest.mark.long
 def test_the_other_scenes_go_on_and_the_task_ends(actor, hub):
     book = make_book(scenes=3)
     ask(book, actor)
@@ -117,6 +120,7 @@ def test_a_deleted_user_takes_no_work_along(hub):
     assert (states(book), command.actor, command.actor_name) == (["ready"], None, "eve")
 
 
+@pytest.mark.long
 def test_a_book_with_the_same_key_is_a_new_one(book, actor, hub):
     old = Dispatch.objects.get()
     delete.apply(Request(What.BOOK, (book.pk,)), actor)

@@ -34,6 +34,7 @@ def test_a_word_that_cannot_be_stored_is_bounded_like_any_other(actor, hub):
     assert states(book) == ["failed"]
 
 
+@pytest.mark.long
 def test_a_refusal_that_does_not_run_on_is_counted_anew(actor, hub):
     ask(make_book(scenes=1), actor)
     for word in ("send_failed", "no_worker_available", "send_failed"):

@@ -31,6 +31,7 @@ def letter_of(dispatch, hub, **payload) -> JobRef:
     return ref
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "error",
     [
@@ -59,6 +60,7 @@ def test_a_letter_that_says_nothing_is_reported_and_forgotten(payload, dispatch,
     assert image().state == State.GENERATING
 
 
+@pytest.mark.long
 def test_a_letter_that_the_storage_cannot_read_now_stays_and_keeps_nothing_else(dispatch, hub, actor, monkeypatch):
     files = store_picture(dispatch)
     letter_of(dispatch, hub, files={"main": files["main"].as_json()})

@@ -106,6 +106,7 @@ def test_a_repeat_after_the_dispatch_ended_leaves_the_part_that_is_kept(dispatch
     assert (Part.objects.count(), len(stored_files())) == (1, 2)
 
 
+@pytest.mark.long
 def test_a_new_dispatch_asks_only_for_the_parts_that_are_missing(dispatch, actor, hub):
     for unit in ("0001", "0002", "0004"):
         deliver_part(dispatch, unit)
@@ -121,6 +122,7 @@ def test_a_new_dispatch_asks_only_for_the_parts_that_are_missing(dispatch, actor
     assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_a_part_whose_text_or_voice_changed_is_made_again_and_only_that(dispatch, book, actor, hub):
     for unit in ("0001", "0002"):
         deliver_part(dispatch, unit)
@@ -175,6 +177,7 @@ def test_a_dispatch_that_nothing_would_end_is_ended_by_the_tick(dispatch, hub):
     assert (dispatch.status, dispatch.reason, leases("audio")) == ("failed", "part_lost", {})
 
 
+@pytest.mark.long
 def test_a_text_that_grows_at_its_end_keeps_its_first_parts(dispatch, book, actor, hub):
     for unit in ("0001", "0002"):
         deliver_part(dispatch, unit)

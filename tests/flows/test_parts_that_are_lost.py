@@ -30,6 +30,7 @@ def damaged_file(part):
     store.storage().save(name, store.ContentFile(b"rust" * 1000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", [lost_file, damaged_file])
 def test_a_lost_part_is_asked_for_alone(harm, dispatch, hub):
     deliver_all_parts(dispatch)
@@ -45,6 +46,7 @@ def test_a_lost_part_is_asked_for_alone(harm, dispatch, hub):
     assert heard(published()["main"], PARTS) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_a_part_lost_before_its_dispatch_is_noticed_when_the_next_is_prepared(dispatch, book, actor, hub):
     deliver_all_parts(dispatch)
     cancel.apply(cancel.Request(book.pk), actor)
@@ -55,6 +57,7 @@ def test_a_part_lost_before_its_dispatch_is_noticed_when_the_next_is_prepared(di
     assert units(Dispatch.objects.get(status="active")) == ["0002"]
 
 
+@pytest.mark.long
 def test_parts_that_vanish_while_others_are_made_end_the_dispatch_and_are_asked_for_alone(dispatch, hub):
     for unit in units(dispatch)[:-1]:
         deliver_part(dispatch, unit)

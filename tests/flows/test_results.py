@@ -63,6 +63,7 @@ def test_the_same_success_ten_times_in_parallel_counts_once(dispatch):
     assert stored_files() == [image().published.files.get().name.split("/")[1]]
 
 
+@pytest.mark.long
 def test_a_hub_that_calls_back_inside_the_submit_call_and_again_is_accepted_once(hub, actor):
     book = make_book(scenes=1)
     answers = []

@@ -80,6 +80,7 @@ def test_without_a_worker_the_task_is_blocked_and_a_new_command_finishes_once_on
     assert statuses == {task.pk: Task.Status.COMPLETED for task in Task.objects.all()}
 
 
+@pytest.mark.long
 def test_a_pickle_on_a_queue_is_refused(tmp_path):
     connection = django_rq.get_connection("gpu-image")
     trace = tmp_path / "ran"

@@ -38,6 +38,7 @@ def test_10_force_replaces_only_its_own_books_work_once_and_only_for_120_seconds
     assert Target.objects.get(asset__book=forced, status=Target.Status.OPEN).force_used_at is not None
 
 
+@pytest.mark.long
 def test_10_a_forced_replacement_takes_its_own_slot_before_everybody_else(hub, actor):
     forced, waiting = make_book(scenes=4), make_book(scenes=4)
     ask(forced, actor)

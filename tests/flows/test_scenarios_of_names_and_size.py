@@ -85,6 +85,7 @@ def test_48_a_name_that_cannot_be_one_is_refused_in_words_and_nothing_is_saved(n
     assert not Book.objects.exists()
 
 
+@pytest.mark.long
 def test_48_ending_one_book_never_hits_another_whose_name_begins_the_same(actor, hub):
     books = [make_book(scenes=1, key=key) for key in ("a", "a:b", "ab", "import_12", "import_123", "*")]
     for book in books:

@@ -62,6 +62,7 @@ def test_43_the_time_a_layer_gives_its_jobs_reaches_the_worker(actor, monkeypatc
     assert (job.timeout_s, queued.timeout) == (420, 420)
 
 
+@pytest.mark.long
 def test_43_a_job_that_takes_longer_is_ended_by_its_worker_and_costs_a_retry(actor, monkeypatch):
     """The worker forks: what is patched here is patched in its horse."""
     monkeypatch.setattr(RqHub, "workers", lambda self: staff(image=1))
@@ -87,6 +88,7 @@ def test_51_ten_errors_of_one_dispatch_at_once_spend_one_retry(actor, hub):
     assert image().retries_left == 9
 
 
+@pytest.mark.long
 def test_51_ten_assets_that_fail_at_once_spend_exactly_their_own(actor, hub, settings):
     hub.worker_counts = {"audio": 1, "image": 1, "video": 1}
     books = [make_book(scenes=1) for _ in range(8)]

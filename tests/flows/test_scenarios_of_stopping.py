@@ -163,6 +163,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reach", ANSWERS, ids=lambda reach: reach.__name__)
 def test_30_a_cancel_in_each_state_gives_the_right_answer(reach, actor, hub):
     book = make_book(scenes=1)

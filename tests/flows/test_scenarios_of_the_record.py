@@ -45,6 +45,7 @@ def pass_time(seconds):
     Task.objects.update(created_at=F("created_at") - gone)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", list(STAGES))
 def test_04_a_worker_that_takes_a_job_and_goes_silent_costs_a_retry_within_the_stall_window(stage, actor, hub):
     book = make_book(scenes=1)

@@ -93,6 +93,7 @@ def test_settling_many_assets_takes_as_many_statements_as_few(change, actor, hub
     assert counted[0] == counted[1]
 
 
+@pytest.mark.long
 def test_statistics_are_taken_before_the_step_after_a_command_that_commits_during_a_tick(actor, hub, monkeypatch):
     book = make_book(scenes=400)
     run_tick(hub)

@@ -43,6 +43,7 @@ def state(book):
     return book.auto_next_by is not None, book.auto_next_off_reason
 
 
+@pytest.mark.long
 def test_a_done_window_is_followed_by_the_next_in_the_name_of_the_operator(book, operator, hub):
     work(hub)
     first, second = Command.objects.filter(kind="regenerate").order_by("pk")
@@ -83,6 +84,7 @@ def test_a_failed_scene_ends_it(book, hub):
     assert state(book) == (False, "not every scene of the window was done: failed")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
@@ -133,6 +135,7 @@ def test_a_window_whose_scenes_were_deleted_ends_it(book, hub, actor):
     assert state(book) == (False, "its scenes were deleted")
 
 
+@pytest.mark.long
 def test_scenes_that_another_command_asked_for_end_it_and_it_says_so(book, hub, actor):
     regenerate.apply(Request(book.pk, ("image",)), actor)
     StageConfig.objects.create(stage="image", quota=2)

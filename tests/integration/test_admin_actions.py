@@ -163,6 +163,7 @@ def test_the_text_of_a_scene_is_edited_by_the_command(admin_client, record, hub)
     assert Asset.objects.get(scene=scene, stage="image").state == "dirty"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["", "   ", "x" * 200_001])
 def test_a_text_that_cannot_be_one_is_refused_beside_the_field(text, admin_client, record):
     before = snapshot()
@@ -171,6 +172,7 @@ def test_a_text_that_cannot_be_one_is_refused_beside_the_field(text, admin_clien
     assert snapshot() == before
 
 
+@pytest.mark.long
 def test_one_command_per_book_carries_all_selected_scenes(admin_client, record):
     other = make_book(scenes=3)
     post(admin_client, Scene, "regenerate", confirmed="yes", key="k", stages=["image"], rebuild_all="on")
@@ -178,6 +180,7 @@ def test_one_command_per_book_carries_all_selected_scenes(admin_client, record):
     assert {command.book: command.answer["targets"] for command in commands} == {record: 2, other: 3}
 
 
+@pytest.mark.long
 def test_the_list_of_books_says_what_is_paused_by_whom_and_why(admin_client, record):
     post(admin_client, Book, "pause", confirmed="yes", key="a", why="lunch")
     post(admin_client, StageConfig, "pause", confirmed="yes", key="b")
@@ -199,6 +202,7 @@ def test_a_stand_in_is_shown_until_there_is_a_result(admin_client):
     assert admin_client.get(address).status_code == 403
 
 
+@pytest.mark.long
 def test_what_was_chosen_on_the_page_is_shown_before_it_is_done(admin_client, record):
     page = post(admin_client, Book, "switch_layer")
     shown = re.search(r'name="shown" value="(\w+)"', page.content.decode()).group(1)

@@ -82,6 +82,7 @@ def test_a_running_job_that_is_gone_is_orphaned_and_costs_one_retry(hub, job):
     assert (asset.state, asset.retries_left) == (State.PENDING, 9)
 
 
+@pytest.mark.long
 def test_the_mailbox_is_read_before_a_job_is_judged_gone(hub, job):
     only = ref(hub)
     hub.running.add(only)

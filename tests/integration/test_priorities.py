@@ -41,22 +41,26 @@ def order(hub):
     return positions
 
 
+@pytest.mark.long
 def test_without_a_priority_it_is_the_reading_order(book, hub):
     assert order(hub) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_what_is_moved_to_the_front_comes_first_the_last_moved_before_all(book, actor, hub):
     assert to_front(book, actor, 4) == {"moved": 1, "skipped": {}}
     to_front(book, actor, 5)
     assert order(hub) == [5, 4, 1, 2, 3]
 
 
+@pytest.mark.long
 def test_the_front_is_before_what_has_aged(book, actor, hub):
     Asset.objects.filter(position=2).update(pending_since=Now() - timedelta(hours=2))
     to_front(book, actor, 4)
     assert order(hub) == [4, 2, 1, 3, 5]
 
 
+@pytest.mark.long
 def test_waiting_ten_minutes_is_one_step(book, actor, hub):
     to_front(book, actor, 4)
     Asset.objects.filter(position=5).update(pending_since=Now() - timedelta(minutes=21))
@@ -83,6 +87,7 @@ def fail_once(actor, hub, position):
     Asset.objects.update(pending_since=F("pending_since") - timedelta(minutes=25), deferred_until=None)
 
 
+@pytest.mark.long
 def test_a_retry_keeps_its_place_in_reading_order(book, actor, hub):
     fail_once(actor, hub, 1)
     assert order(hub) == [1, 2, 3, 4, 5]
@@ -104,6 +109,7 @@ def test_what_is_queued_again_after_an_edit_keeps_its_place(book, actor, hub):
     assert order(hub) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_the_front_is_before_what_has_waited_for_a_year(book, actor, hub):
     Asset.objects.filter(position__lt=5).update(pending_since=Now() - timedelta(days=400))
     to_front(book, actor, 5)

@@ -49,6 +49,7 @@ def test_what_is_not_current_is_shown_as_out_of_date(book, actor, hub):
     assert JournalEntry.objects.get(event="restore").change == "ready → dirty"
 
 
+@pytest.mark.long
 def test_a_failed_asset_is_ready_again_with_proof(book, actor):
     Asset.objects.filter(pk=image().pk).update(state="failed", failure_reason="render_failed")
     restore.apply(restore.Request(version(1).pk), actor)
@@ -92,6 +93,7 @@ def test_a_result_that_comes_after_it_does_not_win(book, actor, hub):
     assert (image().published.version, image().state) == (1, "ready")
 
 
+@pytest.mark.long
 def test_what_is_made_from_it_is_compared_again(book, actor, hub):
     regenerate.apply(regenerate.Request(book.pk, ("video",)), actor)
     assert not Scene.objects.get().recheck
@@ -99,6 +101,7 @@ def test_what_is_made_from_it_is_compared_again(book, actor, hub):
     assert Scene.objects.get().recheck
 
 
+@pytest.mark.long
 def test_a_version_whose_file_is_gone_is_refused(book, actor):
     store.storage().delete(version(1).files.get().name)
     for attempt in (restore.plan, lambda request: restore.apply(request, actor)):

@@ -102,6 +102,7 @@ def test_a_dispatch_that_the_hub_still_has_to_drop_stays(actor, hub):
     assert prune()["dispatches"] == 0
 
 
+@pytest.mark.long
 def test_the_tick_prunes_once_a_minute(book, hub):
     age("journal", days=8)
     number = JournalEntry.objects.count()

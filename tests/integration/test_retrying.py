@@ -35,6 +35,7 @@ def book(actor, hub):
     return book
 
 
+@pytest.mark.long
 def test_a_retry_asks_again_for_exactly_what_failed(book, actor, hub):
     assert retry.apply(Request(book.pk), actor)["stages"]["image"] == {"targets": 2, "skipped": {}}
     run_tick(hub)

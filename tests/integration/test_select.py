@@ -67,6 +67,7 @@ def test_nothing_is_selected_when_the_quota_is_in_use(hub, actor):
     assert (report.processed, report.dispatched, report.total_active) == (0, 0, 9)
 
 
+@pytest.mark.long
 def test_a_lowered_quota_kills_nothing(hub, actor):
     book = make_book(scenes=9)
     ask(book, actor)

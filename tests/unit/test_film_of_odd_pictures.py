@@ -18,6 +18,7 @@ def art_of(picture: Image.Image, form: str = "PNG") -> Image.Image:
     return _art(buffer.getvalue(), RATIO)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(1920, 1080), (16, 8), (18, 18), (16, 2000), (2000, 16), (1080, 1920), (6000, 4000)])
 def test_any_shape_is_cropped_to_the_ratio_and_to_whole_chroma_pixels(size):
     art = art_of(Image.new("RGB", size, (10, 20, 30)))
